@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* harness/common/ - what the command lines of the programs share. For main files: bad
+ * values end the program with status 2 and a message that names the good ones. */
+#ifndef HARNESS_COMMON_OPTIONS_H
+#define HARNESS_COMMON_OPTIONS_H
+
+#include <argp.h>
+#include <stddef.h>
+
+#include "harness/common/park.h"
+#include "reactors/reactor.h"
+
+#define PARKBENCH_VERSION "0.1"
+/* Deadlines are kept in 16 bits of seconds: nine hours. */
+#define OPTION_SECONDS_MAX 32000
+
+/* A whole number within [min, max]. */
+unsigned option_number(const struct argp_state *state, const char *option, const char *text,
+		       unsigned min, unsigned max);
+const struct reactor_ops *option_reactor(const char *name);
+enum park_level option_park(const char *name);
+/* CPUs that this process may run on, at least 1. */
+unsigned option_cpus(void);
+
+#endif
