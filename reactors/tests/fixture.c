@@ -1,0 +1,467 @@
+// SPDX-License-Identifier: Apache-2.0
+/* reactors/tests/ - a small core for tests of the contract. */
+#include "reactors/tests/fixture.h"
+
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum {
+	STEP_NS = 2000000,  /* peers are not in the loop's set: look often */
+	CASE_SECONDS = 120, /* SIGALRM ends what hangs */
+	PEER_CHUNK = 64 * 1024,
+	CANARY_BYTES = 16,
+	CANARY = 0xa5,
+};
+
+static uint8_t pattern[BED_PATTERN];
+
+static void fill_pattern(void)
+{
+	for (size_t i = 0; i < sizeof(pattern); i++)
+		pattern[i] = (uint8_t)((i * 2654435761u) >> 24);
+}
+
+uint64_t bed_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+void bed_check(struct bed *bed, bool held, const char *fault)
+{
+	if (!held && bed->fault[0] == '\0')
+		snprintf(bed->fault, sizeof(bed->fault), "%s", fault);
+}
+
+/* The reactor's private bytes, then ours: a canary, to see that it knows its size. */
+static void *new_active(struct bed *bed)
+{
+	size_t size = bed->loop.ops->conn_size;
+	uint8_t *active = calloc(1, size + CANARY_BYTES);
+
+	if (!active)
+		abort();
+	memset(active + size, CANARY, CANARY_BYTES);
+	return active;
+}
+
+static void free_active(struct bed *bed, uint32_t slot)
+{
+	uint8_t *active = bed->loop.slots[slot].active;
+
+	for (size_t i = 0; active && i < CANARY_BYTES; i++)
+		bed_check(bed, active[bed->loop.ops->conn_size + i] == CANARY,
+			  "the reactor wrote beyond conn_size");
+	free(active);
+	bed->loop.slots[slot].active = NULL;
+}
+
+static void enter_upcall(struct bed *bed)
+{
+	bed_check(bed, bed->in_run, "an upcall outside of run");
+	bed_check(bed, !bed->in_upcall, "an upcall inside of another");
+	bed->in_upcall = true;
+	bed->upcalls++;
+}
+
+int64_t bed_attach(struct bed *bed, int fd)
+{
+	struct reactor_slot *slots = bed->loop.slots;
+	uint32_t slot = 0;
+	int error;
+
+	while (slots[slot].fd >= 0)
+		slot++;
+	slots[slot].fd = fd;
+	slots[slot].generation++;
+	slots[slot].active = new_active(bed);
+	bed->conns[slot] = (struct bed_conn){.end = END_NONE};
+	error = bed->loop.ops->attach(&bed->loop, slot);
+	if (error) {
+		free_active(bed, slot);
+		slots[slot].fd = -1;
+		return error;
+	}
+	bed->last_slot = slot;
+	return slot;
+}
+
+static void on_accepted(struct reactor_loop *loop, int fd)
+{
+	struct bed *bed = loop->core;
+
+	enter_upcall(bed);
+	if (fd < 0) {
+		bed->accept_error = fd;
+		bed->accept_errors++;
+	} else {
+		bed->accepted++;
+		if (bed->hold_accepted)
+			bed->held_fd = fd;
+		else
+			bed_check(bed, bed_attach(bed, fd) >= 0, "attach failed");
+		if (bed->accepted == bed->accept_limit)
+			bed->loop.ops->accept_gate(loop, false);
+	}
+	bed->in_upcall = false;
+}
+
+static void on_received(struct reactor_loop *loop, uint32_t slot, const uint8_t *bytes, ssize_t n)
+{
+	struct bed *bed = loop->core;
+	struct bed_conn *conn = &bed->conns[slot];
+
+	enter_upcall(bed);
+	bed_check(bed, loop->slots[slot].fd >= 0, "received for a free slot");
+	bed_check(bed, !conn->closing, "received after close");
+	bed_check(bed, conn->end == END_NONE, "received after the end");
+	if (!loop->slots[slot].active)
+		conn->parked_upcalls++;
+	if (n > 0) {
+		bed_check(bed, conn->received + (size_t)n <= sizeof(pattern), "too many bytes");
+		bed_check(bed, memcmp(bytes, pattern + conn->received, (size_t)n) == 0,
+			  "received other bytes than were sent");
+		conn->received += (size_t)n;
+	} else {
+		conn->end = (int)n;
+	}
+	if (bed->on_received)
+		bed->on_received(bed, slot, n);
+	bed->in_upcall = false;
+}
+
+static void on_sent(struct reactor_loop *loop, uint32_t slot, int error)
+{
+	struct bed *bed = loop->core;
+	struct bed_conn *conn = &bed->conns[slot];
+
+	enter_upcall(bed);
+	bed_check(bed, conn->sending, "sent without a pending send");
+	bed_check(bed, !conn->closing, "sent after close");
+	conn->sending = false;
+	conn->sents++;
+	conn->sent_error = error;
+	if (bed->on_sent)
+		bed->on_sent(bed, slot);
+	bed->in_upcall = false;
+}
+
+static void on_closed(struct reactor_loop *loop, uint32_t slot)
+{
+	struct bed *bed = loop->core;
+
+	enter_upcall(bed);
+	bed_check(bed, bed->conns[slot].closing, "closed without a close");
+	bed_check(bed, fcntl(loop->slots[slot].fd, F_GETFD) < 0, "closed, but its fd is open");
+	free_active(bed, slot);
+	loop->slots[slot].fd = -1;
+	bed->closed++;
+	bed->in_upcall = false;
+}
+
+static const struct reactor_upcalls upcalls = {
+	.accepted = on_accepted,
+	.received = on_received,
+	.sent = on_sent,
+	.closed = on_closed,
+};
+
+int bed_send(struct bed *bed, uint32_t slot, size_t len)
+{
+	struct bed_conn *conn = &bed->conns[slot];
+	int status;
+
+	bed_check(bed, conn->queued + len <= sizeof(pattern), "the test sends too much");
+	status = bed->loop.ops->send(&bed->loop, slot, pattern + conn->queued, len);
+	if (status >= 0)
+		conn->queued += len;
+	if (status == REACTOR_PENDING)
+		conn->sending = true;
+	return status;
+}
+
+int bed_park(struct bed *bed, uint32_t slot)
+{
+	int error = bed->loop.ops->park(&bed->loop, slot);
+
+	if (error == 0)
+		free_active(bed, slot);
+	return error;
+}
+
+void bed_unpark(struct bed *bed, uint32_t slot)
+{
+	bed->loop.slots[slot].active = new_active(bed);
+	bed_check(bed, bed->loop.ops->unpark(&bed->loop, slot) == 0, "unpark failed");
+}
+
+void bed_close_conn(struct bed *bed, uint32_t slot)
+{
+	if (!bed->loop.slots[slot].active)
+		bed_unpark(bed, slot);
+	bed->conns[slot].closing = true;
+	bed_check(bed, bed->loop.ops->close(&bed->loop, slot) == 0, "close failed");
+}
+
+void bed_peer_write(struct bed_peer *peer)
+{
+	while (peer->sent < peer->to_send) {
+		ssize_t n = send(peer->fd, pattern + peer->sent, peer->to_send - peer->sent,
+				 MSG_DONTWAIT | MSG_NOSIGNAL);
+
+		if (n < 0)
+			return;
+		peer->sent += (size_t)n;
+	}
+}
+
+static void peer_read(struct bed *bed, struct bed_peer *peer)
+{
+	static uint8_t bytes[PEER_CHUNK];
+
+	while (peer->end == END_NONE) {
+		ssize_t n = recv(peer->fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+
+		if (n < 0 && errno == EAGAIN)
+			return;
+		if (n <= 0) {
+			peer->end = n < 0 ? -errno : 0;
+			return;
+		}
+		bed_check(bed,
+			  peer->received + (size_t)n <= sizeof(pattern) &&
+				  memcmp(bytes, pattern + peer->received, (size_t)n) == 0,
+			  "the peer got other bytes than were sent");
+		peer->received += (size_t)n;
+	}
+}
+
+void bed_step(struct bed *bed)
+{
+	int error;
+
+	for (unsigned i = 0; i < bed->peer_count; i++) {
+		struct bed_peer *peer = &bed->peers[i];
+
+		if (peer->fd >= 0)
+			bed_peer_write(peer);
+		if (peer->fd >= 0 && !peer->deaf)
+			peer_read(bed, peer);
+	}
+	bed->in_run = true;
+	error = bed->loop.ops->run(&bed->loop, bed_now_ns() + STEP_NS);
+	bed->in_run = false;
+	if (bed->fault[0])
+		fail_msg("%s", bed->fault);
+	assert_int_equal(error, 0);
+}
+
+void bed_steps(struct bed *bed, unsigned count)
+{
+	while (count-- > 0)
+		bed_step(bed);
+}
+
+uint16_t bed_port(int listen_fd)
+{
+	struct sockaddr_in address = {0};
+	socklen_t size = sizeof(address);
+
+	assert_int_equal(getsockname(listen_fd, (struct sockaddr *)&address, &size), 0);
+	return ntohs(address.sin_port);
+}
+
+int bed_listener(uint16_t *port, int backlog)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET,
+				      .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	assert_true(fd >= 0);
+	assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	assert_int_equal(listen(fd, backlog), 0);
+	*port = bed_port(fd);
+	return fd;
+}
+
+int bed_start_connect(uint16_t port)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET,
+				      .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+				      .sin_port = htons(port)};
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+	assert_true(fd >= 0);
+	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0)
+		assert_int_equal(errno, EINPROGRESS);
+	return fd;
+}
+
+struct bed_peer *bed_add_peer(struct bed *bed, int fd)
+{
+	struct bed_peer *peer = &bed->peers[bed->peer_count++];
+
+	assert_true(bed->peer_count <= BED_SLOTS);
+	*peer = (struct bed_peer){.fd = fd, .end = END_NONE};
+	return peer;
+}
+
+/* On loopback the handshake is over when connect returns: the backlog has it. */
+struct bed_peer *bed_connect(struct bed *bed)
+{
+	return bed_add_peer(bed, bed_start_connect(bed_port(bed->listen_fd)));
+}
+
+uint32_t bed_pair(struct bed *bed, struct bed_peer **peer)
+{
+	unsigned accepted = bed->accepted;
+
+	*peer = bed_connect(bed);
+	bed_until(bed, bed->accepted == accepted + 1);
+	return bed->last_slot;
+}
+
+void bed_reset(struct bed_peer *peer)
+{
+	struct linger now = {.l_onoff = 1, .l_linger = 0};
+
+	assert_int_equal(setsockopt(peer->fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now)), 0);
+	close(peer->fd);
+	peer->fd = -1;
+}
+
+static struct bed *bed_open(const struct reactor_ops *ops)
+{
+	struct bed *bed = calloc(1, sizeof(*bed));
+	uint16_t port;
+
+	assert_non_null(bed);
+	bed->loop = (struct reactor_loop){
+		.ops = ops, .up = &upcalls, .core = bed, .slot_max = BED_SLOTS};
+	bed->loop.slots = calloc(BED_SLOTS, sizeof(struct reactor_slot));
+	bed->loop.engine = calloc(1, ops->loop_size);
+	assert_non_null(bed->loop.slots);
+	assert_non_null(bed->loop.engine);
+	for (uint32_t slot = 0; slot < BED_SLOTS; slot++)
+		bed->loop.slots[slot].fd = -1;
+	assert_int_equal(ops->init(&bed->loop), 0);
+	bed->listen_fd = bed_listener(&port, BED_SLOTS);
+	assert_int_equal(ops->listen(&bed->loop, bed->listen_fd), 0);
+	return bed;
+}
+
+static unsigned open_slots(const struct bed *bed)
+{
+	unsigned count = 0;
+
+	for (uint32_t slot = 0; slot < BED_SLOTS; slot++)
+		count += bed->loop.slots[slot].fd >= 0;
+	return count;
+}
+
+static void bed_end(struct bed *bed)
+{
+	for (uint32_t slot = 0; slot < BED_SLOTS; slot++)
+		if (bed->loop.slots[slot].fd >= 0 && !bed->conns[slot].closing)
+			bed_close_conn(bed, slot);
+	bed_until(bed, open_slots(bed) == 0);
+	bed->loop.ops->fini(&bed->loop);
+	for (unsigned i = 0; i < bed->peer_count; i++)
+		if (bed->peers[i].fd >= 0)
+			close(bed->peers[i].fd);
+	close(bed->listen_fd);
+	free(bed->loop.engine);
+	free(bed->loop.slots);
+	free(bed);
+}
+
+static unsigned open_files(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	unsigned count = 0;
+
+	assert_non_null(dir);
+	while (readdir(dir))
+		count++;
+	closedir(dir);
+	return count;
+}
+
+struct bed_test {
+	const struct reactor_ops *ops;
+	const struct bed_case *what;
+};
+
+/* A case that fails leaves its bed behind: a reactor's threads may be in it. */
+static void test_body(void **state)
+{
+	const struct bed_test *test = *state;
+	char reason[256] = "";
+	unsigned files;
+	struct bed *bed;
+
+	if (test->ops->probe(reason, sizeof(reason))) {
+		print_message("# %s: %s\n", test->ops->name, reason);
+		skip();
+	}
+	alarm(CASE_SECONDS);
+	files = open_files();
+	bed = bed_open(test->ops);
+	test->what->run(bed);
+	bed_end(bed);
+	assert_int_equal(open_files(), files);
+	alarm(0);
+}
+
+static void raise_file_limit(void)
+{
+	struct rlimit limit;
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/* Names and tests live as long as the program. */
+int bed_run_cases(const char *group, const struct bed_case *cases, size_t count)
+{
+	size_t reactors, total;
+	const struct reactor_ops *const *all = reactor_all(&reactors);
+	struct CMUnitTest *tests = calloc(reactors * count, sizeof(*tests));
+	struct bed_test *matrix = calloc(reactors * count, sizeof(*matrix));
+	int failed = 1;
+
+	if (!tests || !matrix)
+		goto out;
+	fill_pattern();
+	raise_file_limit();
+	for (total = 0; total < reactors * count; total++) {
+		struct bed_test *test = &matrix[total];
+		char *name;
+
+		*test = (struct bed_test){all[total / count], &cases[total % count]};
+		if (asprintf(&name, "%s: %s", test->ops->name, test->what->name) < 0)
+			goto out;
+		tests[total] = (struct CMUnitTest){
+			.name = name, .test_func = test_body, .initial_state = test};
+	}
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	failed = _cmocka_run_group_tests(group, tests, total, NULL, NULL);
+	for (size_t i = 0; i < total; i++)
+		free((char *)tests[i].name);
+out:
+	free(matrix);
+	free(tests);
+	return failed;
+}
