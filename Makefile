@@ -19,13 +19,14 @@ include harness/mk/deps.mk
 else
 include harness/mk/flags.mk
 include harness/mk/reactors.mk
+include harness/mk/tls.mk
 include harness/mk/programs.mk
 include harness/mk/tests.mk
 include harness/mk/lint.mk
 
 .PHONY: all clean help deps deps-lint
 
-all: programs ## Build the programs and the TLS plug-ins (default)
+all: programs tls ## Build the programs and the TLS plug-ins (default)
 
 clean: ## Remove everything built
 	$(Q)rm -rf $(O) compile_commands.json

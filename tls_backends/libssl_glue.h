@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tls_backends/ - what OpenSSL and BoringSSL share. The libssl_*.c files are
+ * compiled twice, once against each library's headers, and linked into each
+ * plug-in; nothing here is visible outside a plug-in.
+ *
+ * A session is the library's own SSL and nothing around it (struct tls_session
+ * is never defined), so that what an idle connection costs is what the library
+ * costs. The context's address is in the SSL_CTX's app data.
+ *
+ * Sources: ssl(7), bio(7) of OpenSSL 3.0; BoringSSL include/openssl/ssl.h.
+ */
+#ifndef TLS_BACKENDS_LIBSSL_GLUE_H
+#define TLS_BACKENDS_LIBSSL_GLUE_H
+
+#include <openssl/bio.h>
+#include <openssl/ssl.h>
+#include <openssl/x509.h>
+
+#include "tls_backends/tls_backend.h"
+
+struct tls_identity {
+	X509 *leaf;
+	struct stack_st_X509 *chain; /* the issuers, leaf excluded; may be empty */
+	EVP_PKEY *key;
+};
+
+/* What differs between the two libraries beyond their headers. Functions that
+ * return int answer 1 for success, as libssl does. */
+struct libssl_flavour {
+	const SSL_METHOD *(*method)(const struct tls_config *config);
+	int (*tune_ctx)(struct tls_ctx *ctx, const struct tls_config *config);
+	/* Undoes tune_ctx after the SSL_CTX is gone. NULL: nothing to undo. */
+	void (*untune_ctx)(struct tls_ctx *ctx);
+	/* A new session at levels deeper than hold. NULL: nothing to do. */
+	void (*tune_session)(SSL *ssl);
+	/* Writes handshake messages the library keeps for the next record; result
+	 * as of SSL_write, 0 counting as success. NULL: it keeps none. */
+	int (*write_kept)(SSL *ssl);
+};
+
+struct tls_ctx {
+	const struct libssl_flavour *flavour;
+	SSL_CTX *ssl_ctx;
+	BIO_METHOD *bio_method;
+	BIO *shared_bio;   /* levels deeper than hold: every session's BIO; else NULL */
+	struct tls_io *io; /* the window of the call being made; borrowed */
+	void *extra;       /* the flavour's own */
+	bool server;
+	char reason[256]; /* of the last call's failure; empty: it did not fail */
+};
+
+static inline SSL *libssl_of(const struct tls_session *session)
+{
+	return (SSL *)session;
+}
+
+/* libssl_bio.c: a BIO that reads and writes the window of the call being made. */
+BIO_METHOD *libssl_bio_method(void);
+BIO *libssl_bio_new(struct tls_ctx *ctx);
+
+/* libssl_check.c: `library` is how OpenSSL_version(OPENSSL_VERSION) must begin. */
+int libssl_check(const char *library, char *reason, size_t reason_size);
+void libssl_version(struct tls_version *version);
+
+/* libssl_error.c. The thread's error queue is empty after either. */
+/* What the failed call on this session means, as a negative errno. */
+int libssl_session_error(struct tls_ctx *ctx, const SSL *ssl, int ret);
+/* "WHAT: the library's own reason", taken from the queue. */
+void libssl_reason(char *reason, size_t reason_size, const char *what);
+
+/* libssl_identity.c */
+int libssl_identity_new(struct tls_identity **identity, const char *cert_file, const char *key_file,
+			char *reason, size_t reason_size);
+void libssl_identity_free(struct tls_identity *identity);
+
+/* libssl_throwaway.c: a key and a self-signed certificate. 1, or 0 with the
+ * library's reason queued. */
+int libssl_throwaway(struct tls_identity *identity);
+
+/* libssl_ctx.c */
+int libssl_ctx_new(struct tls_ctx **ctx, const struct tls_config *config,
+		   const struct libssl_flavour *flavour, char *reason, size_t reason_size);
+void libssl_ctx_free(struct tls_ctx *ctx);
+const char *libssl_strerror(const struct tls_ctx *ctx);
+
+/* libssl_session.c */
+int libssl_open(struct tls_ctx *ctx, struct tls_session **session);
+int libssl_handshake(struct tls_session *session, struct tls_io *io);
+int libssl_decrypt(struct tls_session *session, struct tls_io *io, uint8_t *plain, size_t size,
+		   size_t *len);
+int libssl_encrypt(struct tls_session *session, struct tls_io *io, const uint8_t *plain, size_t len,
+		   size_t *used);
+int libssl_close_notify(struct tls_session *session, struct tls_io *io);
+void libssl_info(const struct tls_session *session, struct tls_info *info);
+void libssl_close(struct tls_session *session);
+
+#endif

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * tls_backends/ - OpenSSL 3.
+ *
+ * hold: as a server that tunes nothing: every session keeps a 16 KiB buffer for
+ * each direction once used, and its own BIO.
+ * shed: SSL_MODE_RELEASE_BUFFERS, one BIO for all, no session cache, as many
+ * tickets as the experiment says. A client that read a NewSessionTicket is left
+ * with a 16 KiB write buffer that the mode does not release (until it writes):
+ * shed() does. What remains is the SSL itself (7.6 of 13.8 KB), two cipher
+ * contexts, the ephemeral keys and two transcript hashes; no public call frees
+ * those while the session lives.
+ *
+ * Source: SSL_CTX_set_mode(3), SSL_free_buffers(3).
+ */
+#include "tls_backends/libssl_glue.h"
+
+#include <errno.h>
+
+#ifdef OPENSSL_IS_BORINGSSL
+#error "openssl.c was given BoringSSL's headers: check the include path"
+#endif
+#if OPENSSL_VERSION_MAJOR < 3
+#error "openssl.c needs OpenSSL 3"
+#endif
+
+/* A client's preference, which servers follow: BoringSSL's own order on a CPU with AES, so that
+ * every pair of libraries negotiates the same suite. OpenSSL's order begins with AES-256. */
+#define CLIENT_SUITES "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256"
+
+/* The chain is a throwaway's. That the peer holds its key is still checked: CertificateVerify. */
+static int accept_any_chain(X509_STORE_CTX *store, void *arg)
+{
+	(void)arg;
+	X509_STORE_CTX_set_error(store, X509_V_OK);
+	return 1;
+}
+
+static const SSL_METHOD *method(const struct tls_config *config)
+{
+	(void)config;
+	return TLS_method();
+}
+
+static int tune_ctx(struct tls_ctx *ctx, const struct tls_config *config)
+{
+	if (config->park > PARK_HOLD)
+		SSL_CTX_set_mode(ctx->ssl_ctx, SSL_MODE_RELEASE_BUFFERS);
+	if (config->server)
+		return 1;
+	SSL_CTX_set_cert_verify_callback(ctx->ssl_ctx, accept_any_chain, NULL);
+	return SSL_CTX_set_ciphersuites(ctx->ssl_ctx, CLIENT_SUITES);
+}
+
+/* It refuses while a record is there in part, since 3.0.14 and its backports (CVE-2024-4741). */
+static int shed(struct tls_session *session)
+{
+	return SSL_free_buffers(libssl_of(session)) ? 0 : -EBUSY;
+}
+
+static const struct libssl_flavour flavour = {
+	.method = method,
+	.tune_ctx = tune_ctx,
+};
+
+static int check(char *reason, size_t reason_size)
+{
+	return libssl_check("OpenSSL", reason, reason_size);
+}
+
+static int ctx_new(struct tls_ctx **ctx, const struct tls_config *config, char *reason,
+		   size_t reason_size)
+{
+	return libssl_ctx_new(ctx, config, &flavour, reason, reason_size);
+}
+
+extern const struct tls_ops parkbench_tls_plugin;
+
+__attribute__((visibility("default"))) const struct tls_ops parkbench_tls_plugin = {
+	.abi = TLS_PLUGIN_ABI,
+	.name = "openssl",
+	.summary = "OpenSSL 3",
+	.check = check,
+	.version = libssl_version,
+	.identity_new = libssl_identity_new,
+	.identity_free = libssl_identity_free,
+	.ctx_new = ctx_new,
+	.ctx_free = libssl_ctx_free,
+	.open = libssl_open,
+	.handshake = libssl_handshake,
+	.decrypt = libssl_decrypt,
+	.encrypt = libssl_encrypt,
+	.close_notify = libssl_close_notify,
+	.shed = shed,
+	.info = libssl_info,
+	.close = libssl_close,
+	.strerror = libssl_strerror,
+};
