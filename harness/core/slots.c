@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+/* harness/core/ - the slot table of one worker. */
+#include "harness/core/slots.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+
+static size_t table_bytes(uint32_t max)
+{
+	return (size_t)max * sizeof(struct reactor_slot);
+}
+
+int slots_init(struct slots *slots, uint32_t max)
+{
+	void *table = mmap(NULL, table_bytes(max), PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (table == MAP_FAILED)
+		return -ENOMEM;
+	*slots = (struct slots){.table = table, .max = max, .free = SLOT_NONE};
+	return 0;
+}
+
+void slots_fini(struct slots *slots)
+{
+	if (slots->table)
+		munmap(slots->table, table_bytes(slots->max));
+	slots->table = NULL;
+}
+
+uint32_t slots_take(struct slots *slots, int fd)
+{
+	uint32_t slot = slots->free;
+	struct reactor_slot *s;
+
+	if (slot != SLOT_NONE)
+		slots->free = (uint32_t)(uintptr_t)slots->table[slot].active;
+	else if (slots->top < slots->max)
+		slot = slots->top++;
+	else
+		return SLOT_NONE;
+	s = &slots->table[slot];
+	s->active = NULL;
+	s->fd = fd;
+	s->generation++;
+	s->deadline = 0;
+	slots->in_use++;
+	return slot;
+}
+
+void slots_free(struct slots *slots, uint32_t slot)
+{
+	struct reactor_slot *s = &slots->table[slot];
+
+	s->active = (void *)(uintptr_t)slots->free;
+	s->fd = -1;
+	s->deadline = 0;
+	slots->free = slot;
+	slots->in_use--;
+}

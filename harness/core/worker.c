@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: Apache-2.0
+/* harness/core/ - a worker: its thread, loop, deadlines and mailbox. */
+#include "harness/core/worker.h"
+
+#include <errno.h>
+#include <malloc.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/common/clock.h"
+#include "harness/core/conn.h"
+
+/* Deadlines are kept in ticks of a second, in 16 bits: good for nine hours. */
+#define TICK_NS NS_PER_S
+/* A worker is quiet when nothing happened for this long. */
+#define QUIET_NS (200 * NS_PER_MS)
+
+/* ---- deadlines ---- */
+
+static uint16_t tick_now(const struct worker *worker)
+{
+	return (uint16_t)((clock_now_ns() - worker->epoch_ns) / TICK_NS + 1);
+}
+
+void worker_deadline(struct worker *worker, uint32_t slot, unsigned seconds)
+{
+	struct reactor_slot *s = &worker->slots.table[slot];
+	uint16_t tick;
+
+	if (s->deadline)
+		worker->deadlines--;
+	s->deadline = 0;
+	if (!seconds)
+		return;
+	/* One more: the current tick is already under way. 0 stands for none. */
+	tick = (uint16_t)(tick_now(worker) + seconds + 1);
+	s->deadline = tick ? tick : 1;
+	worker->deadlines++;
+}
+
+static void expire(struct worker *worker)
+{
+	uint16_t now = tick_now(worker);
+
+	for (uint32_t slot = 0; slot < worker->slots.top && worker->deadlines; slot++) {
+		const struct reactor_slot *s = &worker->slots.table[slot];
+
+		if (s->deadline && (int16_t)(now - s->deadline) >= 0) {
+			worker_deadline(worker, slot, 0);
+			conn_expired(worker, slot);
+		}
+	}
+}
+
+static void tick(struct worker *worker)
+{
+	uint64_t now = clock_now_ns();
+
+	if (now < worker->next_tick_ns)
+		return;
+	worker->next_tick_ns = now + TICK_NS;
+	if (worker->deadlines)
+		expire(worker);
+	if (worker->gate_closed && !worker->stopping) {
+		worker->gate_closed = false;
+		worker->config.reactor->accept_gate(&worker->loop, true);
+	}
+}
+
+/* What handshakes freed goes back to the kernel once the worker falls quiet, except at
+ * level hold, which keeps everything as the allocator has it. */
+static void trim(struct worker *worker)
+{
+	if (!worker->trim_due)
+		return;
+	if (worker->activity != worker->quiet_mark) {
+		worker->quiet_mark = worker->activity;
+		return;
+	}
+	worker->trim_due = false;
+	if (worker->config.tls_config.park != PARK_HOLD)
+		malloc_trim(0);
+}
+
+/* ---- mailbox ---- */
+
+static void answer_calls(struct worker *worker)
+{
+	struct worker_call *call, *next;
+
+	if (!atomic_exchange(&worker->mail, false))
+		return;
+	pthread_mutex_lock(&worker->mutex);
+	call = worker->calls;
+	worker->calls = NULL;
+	pthread_mutex_unlock(&worker->mutex);
+	for (; call; call = next) {
+		next = call->next;
+		call->run(worker, call->arg);
+		pthread_mutex_lock(&worker->mutex);
+		call->done = true;
+		pthread_cond_broadcast(&worker->answered);
+		pthread_mutex_unlock(&worker->mutex);
+	}
+}
+
+void worker_post(struct worker *worker, struct worker_call *call)
+{
+	pthread_mutex_lock(&worker->mutex);
+	call->done = false;
+	call->next = worker->calls;
+	worker->calls = call;
+	/* A worker that ended answers nobody: its calls are done at once. */
+	if (worker->stopped) {
+		worker->calls = call->next;
+		call->done = true;
+	}
+	atomic_store(&worker->mail, true);
+	if (!call->done)
+		worker->config.reactor->wake(&worker->loop);
+	pthread_mutex_unlock(&worker->mutex);
+}
+
+void worker_wait(struct worker *worker, struct worker_call *call)
+{
+	pthread_mutex_lock(&worker->mutex);
+	while (!call->done)
+		pthread_cond_wait(&worker->answered, &worker->mutex);
+	pthread_mutex_unlock(&worker->mutex);
+}
+
+void worker_call(struct worker *worker, void (*run)(struct worker *, void *), void *arg)
+{
+	struct worker_call call = {.run = run, .arg = arg};
+
+	worker_post(worker, &call);
+	worker_wait(worker, &call);
+}
+
+/* ---- the thread ---- */
+
+static uint64_t next_deadline(const struct worker *worker)
+{
+	uint64_t deadline = NS_NEVER;
+
+	if (worker->deadlines || worker->gate_closed)
+		deadline = worker->next_tick_ns;
+	if (worker->trim_due) {
+		uint64_t quiet = clock_now_ns() + QUIET_NS;
+
+		deadline = quiet < deadline ? quiet : deadline;
+	}
+	return deadline;
+}
+
+static void close_all(struct worker *worker, void (*end)(struct worker *, struct conn *))
+{
+	for (uint32_t slot = 0; slot < worker->slots.top; slot++)
+		if (worker->slots.table[slot].fd >= 0)
+			end(worker, conn_at(worker, slot));
+}
+
+static void cut_off(struct worker *worker, struct conn *conn)
+{
+	conn_close(worker, conn, "cut off at the stop");
+}
+
+void worker_stop(struct worker *worker, unsigned grace_s)
+{
+	worker->stopping = true;
+	worker->next_tick_ns = clock_now_ns() + grace_s * NS_PER_S;
+	if (worker->config.listen_fd >= 0)
+		worker->config.reactor->accept_gate(&worker->loop, false);
+	close_all(worker, conn_end);
+}
+
+/* While stopping, the next tick is the end of the grace. */
+static void stop_overdue(struct worker *worker)
+{
+	if (clock_now_ns() < worker->next_tick_ns)
+		return;
+	worker->next_tick_ns = NS_NEVER;
+	close_all(worker, cut_off);
+}
+
+static int turn(struct worker *worker)
+{
+	uint64_t deadline = worker->stopping ? worker->next_tick_ns : next_deadline(worker);
+	int rc = worker->config.reactor->run(&worker->loop, deadline);
+
+	if (rc)
+		return rc;
+	answer_calls(worker);
+	if (worker->stopping)
+		stop_overdue(worker);
+	else
+		tick(worker);
+	trim(worker);
+	if (worker->config.app->turn)
+		worker->config.app->turn(worker);
+	return 0;
+}
+
+static void worker_ended(struct worker *worker, int error)
+{
+	pthread_mutex_lock(&worker->mutex);
+	worker->error = error;
+	worker->stopped = true;
+	for (struct worker_call *call = worker->calls; call; call = call->next)
+		call->done = true;
+	worker->calls = NULL;
+	pthread_cond_broadcast(&worker->answered);
+	pthread_mutex_unlock(&worker->mutex);
+}
+
+struct worker_birth {
+	struct worker *worker;
+	pthread_mutex_t mutex;
+	pthread_cond_t changed;
+	bool ready;
+	int error;
+};
+
+static void report_birth(struct worker_birth *birth, int error)
+{
+	pthread_mutex_lock(&birth->mutex);
+	birth->error = error;
+	birth->ready = true;
+	pthread_cond_signal(&birth->changed);
+	pthread_mutex_unlock(&birth->mutex);
+}
+
+static int start_loop(struct worker *worker)
+{
+	const struct reactor_ops *ops = worker->config.reactor;
+	int rc = ops->init(&worker->loop);
+
+	if (rc)
+		return rc;
+	if (worker->config.listen_fd >= 0)
+		rc = ops->listen(&worker->loop, worker->config.listen_fd);
+	if (rc)
+		ops->fini(&worker->loop);
+	return rc;
+}
+
+static void *worker_main(void *arg)
+{
+	struct worker_birth *birth = arg;
+	struct worker *worker = birth->worker;
+	int rc = start_loop(worker);
+
+	report_birth(birth, rc);
+	if (rc)
+		return NULL;
+	while (!rc && !(worker->stopping && !worker->slots.in_use))
+		rc = turn(worker);
+	worker_ended(worker, rc);
+	if (!rc)
+		worker->config.reactor->fini(&worker->loop);
+	return NULL;
+}
+
+static int await_birth(struct worker *worker)
+{
+	struct worker_birth birth = {.worker = worker};
+	sigset_t all, before;
+	int rc;
+
+	pthread_mutex_init(&birth.mutex, NULL);
+	pthread_cond_init(&birth.changed, NULL);
+	/* Signals are the main thread's. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &before);
+	rc = -pthread_create(&worker->thread, NULL, worker_main, &birth);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (rc)
+		return rc;
+	pthread_mutex_lock(&birth.mutex);
+	while (!birth.ready)
+		pthread_cond_wait(&birth.changed, &birth.mutex);
+	pthread_mutex_unlock(&birth.mutex);
+	if (birth.error)
+		pthread_join(worker->thread, NULL);
+	return birth.error;
+}
+
+static void release(struct worker *worker)
+{
+	if (worker->tls_ctx)
+		worker->config.tls->ctx_free(worker->tls_ctx);
+	outbuf_drain(&worker->outbufs);
+	slots_fini(&worker->slots);
+	free(worker->loop.engine);
+	free(worker->plain);
+}
+
+static int prepare(struct worker *worker, char *reason, size_t reason_size)
+{
+	int rc = slots_init(&worker->slots, worker->config.connections_max);
+
+	if (rc)
+		return rc;
+	worker->plain = malloc(TLS_RECORD_PLAIN_MAX);
+	worker->loop = (struct reactor_loop){
+		.ops = worker->config.reactor,
+		.up = &conn_upcalls,
+		.core = worker,
+		.slots = worker->slots.table,
+		.slot_max = worker->slots.max,
+		.engine = calloc(1, worker->config.reactor->loop_size),
+	};
+	if (!worker->plain || !worker->loop.engine)
+		return -ENOMEM;
+	return worker->config.tls->ctx_new(&worker->tls_ctx, &worker->config.tls_config, reason,
+					   reason_size);
+}
+
+int worker_start(struct worker *worker, const struct worker_config *config, char *reason,
+		 size_t reason_size)
+{
+	int rc;
+
+	memset(worker, 0, sizeof(*worker));
+	worker->config = *config;
+	worker->epoch_ns = clock_now_ns();
+	pthread_mutex_init(&worker->mutex, NULL);
+	pthread_cond_init(&worker->answered, NULL);
+	*reason = '\0';
+	rc = prepare(worker, reason, reason_size);
+	if (!rc)
+		rc = await_birth(worker);
+	if (rc && !*reason)
+		snprintf(reason, reason_size, "a worker on reactor %s can not start: %s",
+			 config->reactor->name, strerror(-rc));
+	if (rc)
+		release(worker);
+	return rc;
+}
+
+int worker_error(struct worker *worker)
+{
+	int error;
+
+	pthread_mutex_lock(&worker->mutex);
+	error = worker->error;
+	pthread_mutex_unlock(&worker->mutex);
+	return error;
+}
+
+void worker_join(struct worker *worker)
+{
+	pthread_join(worker->thread, NULL);
+	release(worker);
+}
