@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+/* harness/load/ - the load generator: phases over workers. */
+#include "harness/load/load.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "harness/common/clock.h"
+#include "harness/common/limits.h"
+#include "harness/load/load_worker.h"
+
+#define FILES_PER_WORKER 8
+
+struct load {
+	struct load_config config;
+	struct load_shared shared;
+	struct worker_call *calls; /* one a worker: the phase under way */
+	uint64_t *sorted_us;       /* all handshake times; made after the ramp */
+	uint64_t sample_count;
+	unsigned started;
+	struct load_worker workers[];
+};
+
+/* ---- phases ---- */
+
+static void begin(struct load *load, void (*run)(struct worker *, void *))
+{
+	struct load_shared *shared = &load->shared;
+
+	shared->start_ns = clock_now_ns();
+	pthread_mutex_lock(&shared->mutex);
+	shared->unfinished = load->started;
+	pthread_mutex_unlock(&shared->mutex);
+	for (unsigned i = 0; i < load->started; i++) {
+		load->calls[i] = (struct worker_call){.run = run};
+		worker_post(&load->workers[i].worker, &load->calls[i]);
+	}
+	for (unsigned i = 0; i < load->started; i++)
+		worker_wait(&load->workers[i].worker, &load->calls[i]);
+}
+
+void load_ramp(struct load *load)
+{
+	begin(load, load_worker_ramp);
+}
+
+void load_round(struct load *load)
+{
+	begin(load, load_worker_round);
+}
+
+void load_close(struct load *load)
+{
+	begin(load, load_worker_close);
+}
+
+struct gathered {
+	struct load_result *result;
+	uint64_t last_ns;
+};
+
+static void add_worker(struct worker *worker, void *arg)
+{
+	const struct load_worker *lw = worker->config.app_data;
+	struct gathered *sum = arg;
+
+	sum->result->ok += lw->ok;
+	sum->result->failed += lw->failed;
+	sum->result->open += lw->open;
+	if (lw->last_ns > sum->last_ns)
+		sum->last_ns = lw->last_ns;
+	tally_merge(&sum->result->failures, &lw->failures);
+}
+
+static void gather(struct load *load, struct load_result *result)
+{
+	struct gathered sum = {.result = result, .last_ns = load->shared.start_ns};
+
+	*result = (struct load_result){0};
+	for (unsigned i = 0; i < load->started; i++)
+		worker_call(&load->workers[i].worker, add_worker, &sum);
+	result->seconds = (double)(sum.last_ns - load->shared.start_ns) / NS_PER_S;
+}
+
+static bool await_end(struct load_shared *shared, unsigned wait_ms)
+{
+	struct timespec until;
+	uint64_t until_ns = clock_now_ns() + wait_ms * NS_PER_MS;
+	int rc = 0;
+	bool ended;
+
+	until = (struct timespec){.tv_sec = (time_t)(until_ns / NS_PER_S),
+				  .tv_nsec = (long)(until_ns % NS_PER_S)};
+	pthread_mutex_lock(&shared->mutex);
+	while (shared->unfinished && rc != ETIMEDOUT)
+		rc = pthread_cond_clockwait(&shared->ended, &shared->mutex, CLOCK_MONOTONIC,
+					    &until);
+	ended = shared->unfinished == 0;
+	pthread_mutex_unlock(&shared->mutex);
+	return ended;
+}
+
+bool load_wait(struct load *load, unsigned wait_ms, struct load_result *result)
+{
+	bool ended = await_end(&load->shared, wait_ms);
+
+	gather(load, result);
+	return ended;
+}
+
+static void take_dropped(struct worker *worker, void *arg)
+{
+	struct load_worker *lw = worker->config.app_data;
+	struct load_result *result = arg;
+
+	result->failed += lw->dropped;
+	result->open += lw->open;
+	tally_merge(&result->failures, &lw->drops);
+	lw->dropped = 0;
+	lw->drops = (struct tally){0};
+}
+
+void load_dropped(struct load *load, struct load_result *result)
+{
+	*result = (struct load_result){0};
+	for (unsigned i = 0; i < load->started; i++)
+		worker_call(&load->workers[i].worker, take_dropped, result);
+	result->ok = result->open;
+}
+
+/* ---- what the ramp measured ---- */
+
+static int by_value(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static double nearest_rank(const struct load *load, double fraction)
+{
+	uint64_t rank = (uint64_t)(fraction * (double)load->sample_count + 0.999999);
+
+	if (!load->sample_count)
+		return 0;
+	return (double)load->sorted_us[rank ? rank - 1 : 0];
+}
+
+void load_latency(struct load *load, struct load_latency *latency)
+{
+	load->sample_count = 0;
+	for (unsigned i = 0; i < load->started; i++) {
+		const struct load_worker *lw = &load->workers[i];
+
+		for (uint32_t n = 0; n < lw->sample_count; n++)
+			load->sorted_us[load->sample_count++] = lw->samples_us[n];
+	}
+	qsort(load->sorted_us, load->sample_count, sizeof(*load->sorted_us), by_value);
+	*latency = (struct load_latency){
+		.p50 = nearest_rank(load, 0.50),
+		.p99 = nearest_rank(load, 0.99),
+		.max = nearest_rank(load, 1.0),
+	};
+}
+
+int load_write_samples(const struct load *load, const char *file)
+{
+	FILE *out = fopen(file, "w");
+	int error = 0;
+
+	if (!out)
+		return -errno;
+	for (uint64_t i = 0; i < load->sample_count; i++)
+		if (fprintf(out, "%llu\n", (unsigned long long)load->sorted_us[i]) < 0)
+			error = errno;
+	if (fclose(out) && !error)
+		error = errno;
+	return -error;
+}
+
+const char *load_protocol(const struct load *load)
+{
+	bool old = false, tls13 = false, none = false;
+
+	for (unsigned i = 0; i < load->started; i++) {
+		old |= load->workers[i].other_protocol != 0;
+		tls13 |= load->workers[i].tls13 != 0;
+		none |= load->workers[i].no_protocol != 0;
+	}
+	if (old + tls13 + none > 1)
+		return "mixed";
+	if (old)
+		return "older than TLSv1.3";
+	return tls13 ? "TLSv1.3" : "none";
+}
+
+/* ---- start and end ---- */
+
+static uint32_t share(uint32_t total, unsigned parts, unsigned part)
+{
+	return total / parts + (part < total % parts);
+}
+
+static int start_worker(struct load *load, char *reason, size_t reason_size)
+{
+	const struct load_config *c = &load->config;
+	unsigned i = load->started;
+	struct load_worker *lw = &load->workers[i];
+	const struct worker_config config = {
+		.reactor = reactor_find("epoll"),
+		.tls = c->tls,
+		.tls_config = {.server = false, .park = c->park},
+		.app = &load_app,
+		.app_data = lw,
+		.listen_fd = -1,
+		.connections_max = share(c->connections, c->workers, i) + 1,
+		.handshake_timeout_s = c->timeout_s,
+	};
+	int rc;
+
+	lw->shared = &load->shared;
+	lw->server = c->server;
+	lw->first = i ? load->workers[i - 1].first + load->workers[i - 1].quota : 0;
+	lw->quota = share(c->connections, c->workers, i);
+	lw->in_flight_max = share(c->in_flight, c->workers, i);
+	if (!lw->in_flight_max)
+		lw->in_flight_max = 1;
+	lw->samples_us = calloc(lw->quota + 1, sizeof(*lw->samples_us));
+	if (!lw->samples_us)
+		return -ENOMEM;
+	rc = worker_start(&lw->worker, &config, reason, reason_size);
+	if (!rc)
+		load->started++;
+	else
+		free(lw->samples_us);
+	return rc;
+}
+
+static int check(const struct load_config *config, char *reason, size_t reason_size)
+{
+	if (ntohl(config->server.sin_addr.s_addr) >> 24 != 127) {
+		snprintf(reason, reason_size,
+			 "the load generator only talks to servers in 127.0.0.0/8");
+		return -EINVAL;
+	}
+	return limits_need_files(config->connections + (uint64_t)config->workers * FILES_PER_WORKER,
+				 reason, reason_size);
+}
+
+int load_start(struct load **out, const struct load_config *config, char *reason,
+	       size_t reason_size)
+{
+	struct load *load;
+	int rc = check(config, reason, reason_size);
+
+	if (rc)
+		return rc;
+	load = calloc(1, sizeof(*load) + config->workers * sizeof(load->workers[0]));
+	if (!load)
+		return -ENOMEM;
+	load->config = *config;
+	load->calls = calloc(config->workers, sizeof(*load->calls));
+	load->sorted_us = calloc(config->connections, sizeof(*load->sorted_us));
+	pthread_mutex_init(&load->shared.mutex, NULL);
+	pthread_cond_init(&load->shared.ended, NULL);
+	pthread_barrier_init(&load->shared.sent, NULL, config->workers);
+	rc = request_init(&load->shared.request, config->path);
+	if (rc)
+		snprintf(reason, reason_size, "path \"%s\": / or /N is needed", config->path);
+	while (!rc && load->started < config->workers)
+		rc = start_worker(load, reason, reason_size);
+	if (rc)
+		load_free(load);
+	else
+		*out = load;
+	return rc;
+}
+
+static void stop_worker(struct worker *worker, void *arg)
+{
+	(void)arg;
+	worker_stop(worker, 0);
+}
+
+void load_free(struct load *load)
+{
+	for (unsigned i = 0; i < load->started; i++) {
+		worker_call(&load->workers[i].worker, stop_worker, NULL);
+		worker_join(&load->workers[i].worker);
+		free(load->workers[i].samples_us);
+	}
+	pthread_barrier_destroy(&load->shared.sent);
+	free(load->sorted_us);
+	free(load->calls);
+	free(load);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * harness/load/ - the load generator: the connection core in the client's role,
+ * on the epoll reactor always, taken through the phases of a cell: ramp, hold,
+ * rounds, close. Nothing is tried twice.
+ */
+#ifndef HARNESS_LOAD_LOAD_H
+#define HARNESS_LOAD_LOAD_H
+
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "harness/common/park.h"
+#include "harness/common/tally.h"
+#include "tls_backends/tls_backend.h"
+
+struct load;
+
+struct load_config {
+	const struct tls_ops *tls;
+	enum park_level park;
+	struct sockaddr_in server;
+	unsigned workers;
+	uint32_t connections;
+	uint32_t in_flight; /* handshakes at a time, all workers together */
+	const char *path;   /* asked for in rounds: `/` or `/N` */
+	unsigned timeout_s; /* of a handshake, and of a response */
+};
+
+/* What a phase came to; of all workers. */
+struct load_result {
+	uint64_t ok;     /* established, answered or closed */
+	uint64_t failed; /* the rest of those that the phase was about */
+	uint64_t open;   /* connections now */
+	double seconds;  /* from the first act to the last result */
+	struct tally failures;
+};
+
+/* Handshake times in microseconds, every one; counted from the connect. */
+struct load_latency {
+	double p50, p99, max;
+};
+
+/* 0, or a negative errno with the reason. */
+int load_start(struct load **load, const struct load_config *config, char *reason,
+	       size_t reason_size);
+/* Begin a phase; load_wait tells its end. */
+void load_ramp(struct load *load);
+void load_round(struct load *load);
+void load_close(struct load *load);
+/* Waits at most `wait_ms` for the end of the phase: true with its result, or
+ * false with the result so far. */
+bool load_wait(struct load *load, unsigned wait_ms, struct load_result *result);
+/* What was lost since the last phase ended: result->failed, by cause. */
+void load_dropped(struct load *load, struct load_result *result);
+/* Of the ramp, once it has ended; before load_write_samples. */
+void load_latency(struct load *load, struct load_latency *latency);
+/* All samples into a file, one a line. 0, or a negative errno. */
+int load_write_samples(const struct load *load, const char *file);
+/* The negotiated version of all connections, "TLSv1.3", "none" for plain, or
+ * "mixed". After the ramp. */
+const char *load_protocol(const struct load *load);
+/* Ends at once whatever is open, and frees. */
+void load_free(struct load *load);
+
+#endif

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+/* harness/load/ - one worker of the load generator. */
+#include "harness/load/load_worker.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "harness/common/clock.h"
+#include "harness/core/conn.h"
+#include "harness/load/plan.h"
+
+#define TLS13 0x0304
+
+/* The app's bytes of a connection. */
+struct load_conn {
+	uint64_t start_ns;         /* of the connect; while it is being established */
+	struct response *response; /* while one is expected; ours */
+	size_t request_sent;
+};
+
+static struct load_worker *load_worker(const struct worker *worker)
+{
+	return worker->config.app_data;
+}
+
+/* ---- phases ---- */
+
+static void begin_phase(struct load_worker *lw, enum load_phase phase)
+{
+	lw->phase = phase;
+	lw->ok = lw->failed = 0;
+	lw->pending = 0;
+	lw->last_ns = lw->shared->start_ns;
+	lw->failures = (struct tally){0};
+}
+
+static void end_phase(struct load_worker *lw)
+{
+	struct load_shared *shared = lw->shared;
+
+	lw->phase = LOAD_IDLE;
+	pthread_mutex_lock(&shared->mutex);
+	if (--shared->unfinished == 0)
+		pthread_cond_signal(&shared->ended);
+	pthread_mutex_unlock(&shared->mutex);
+}
+
+static void count(struct load_worker *lw, const char *failure)
+{
+	lw->last_ns = clock_now_ns();
+	if (failure) {
+		lw->failed++;
+		tally_add(&lw->failures, failure, 1);
+	} else {
+		lw->ok++;
+	}
+}
+
+/* One of the pending results of a round or a close has come. */
+static void settle_one(struct load_worker *lw, const char *failure)
+{
+	count(lw, failure);
+	lw->pending--;
+}
+
+/* ---- ramp ---- */
+
+/* Blocking, because on the loopback it never has to wait, and because with `plain` nothing but
+ * the end of the connect says that the connection is there. The time-out bounds it all the
+ * same: a SYN that is dropped is repeated only after a second. */
+static int connect_from(const struct load_worker *lw, const struct sockaddr_in *source, int *error)
+{
+	const struct timeval timeout = {.tv_sec = lw->worker.config.handshake_timeout_s};
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int one = 1;
+
+	*error = errno;
+	if (fd < 0)
+		return -1;
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
+	/* An earlier run may have left the tuple in TIME_WAIT. */
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	if (!bind(fd, (const struct sockaddr *)source, sizeof(*source)) &&
+	    !connect(fd, (const struct sockaddr *)&lw->server, sizeof(lw->server)))
+		return fd;
+	/* What connect(2) says when SO_SNDTIMEO ran out. */
+	*error = errno == EINPROGRESS ? ETIMEDOUT : errno;
+	close(fd);
+	return -1;
+}
+
+static void start_one(struct load_worker *lw)
+{
+	struct worker *worker = &lw->worker;
+	uint64_t start_ns = clock_now_ns();
+	struct sockaddr_in source;
+	struct conn *conn = NULL;
+	int fd, error;
+
+	plan_source(&lw->server, lw->first + lw->started++, &source);
+	fd = connect_from(lw, &source, &error);
+	if (fd >= 0)
+		conn = conn_open(worker, fd, &error);
+	if (!conn) {
+		count(lw, errno_name(error));
+		return;
+	}
+	((struct load_conn *)conn_app(conn))->start_ns = start_ns;
+	lw->in_flight++;
+	conn_output(worker, conn);
+}
+
+static void ramp_on(struct load_worker *lw)
+{
+	while (lw->started < lw->quota && lw->in_flight < lw->in_flight_max)
+		start_one(lw);
+	if (lw->started == lw->quota && !lw->in_flight)
+		end_phase(lw);
+}
+
+void load_worker_ramp(struct worker *worker, void *unused)
+{
+	struct load_worker *lw = load_worker(worker);
+
+	(void)unused;
+	begin_phase(lw, LOAD_RAMP);
+	lw->started = lw->in_flight = 0;
+	lw->sample_count = 0;
+}
+
+static void note_protocol(struct load_worker *lw, const struct conn *conn)
+{
+	struct tls_info info = {0};
+
+	lw->worker.config.tls->info(conn->tls, &info);
+	if (info.protocol == TLS13)
+		lw->tls13++;
+	else if (info.protocol)
+		lw->other_protocol++;
+	else
+		lw->no_protocol++;
+}
+
+static void on_established(struct worker *worker, struct conn *conn)
+{
+	struct load_worker *lw = load_worker(worker);
+	struct load_conn *lc = conn_app(conn);
+
+	count(lw, NULL);
+	lw->samples_us[lw->sample_count++] = (uint32_t)((lw->last_ns - lc->start_ns) / NS_PER_US);
+	lw->in_flight--;
+	lw->open++;
+	note_protocol(lw, conn);
+}
+
+/* ---- rounds ---- */
+
+static void ask(struct load_worker *lw, struct conn *conn)
+{
+	struct load_conn *lc = conn_app(conn);
+
+	lw->pending++;
+	lc->response = malloc(sizeof(*lc->response));
+	if (!lc->response) {
+		conn_close(&lw->worker, conn, "ENOMEM");
+		return;
+	}
+	response_init(lc->response, &lw->shared->request);
+	lc->request_sent = 0;
+	conn_output(&lw->worker, conn);
+}
+
+static void for_all_open(struct load_worker *lw, void (*act)(struct load_worker *, struct conn *))
+{
+	struct worker *worker = &lw->worker;
+
+	for (uint32_t slot = 0; slot < worker->slots.top; slot++)
+		if (worker->slots.table[slot].fd >= 0 && conn_at(worker, slot)->state == CONN_OPEN)
+			act(lw, conn_at(worker, slot));
+}
+
+/* Nothing is read before the requests of all workers have left: input is only seen by the
+ * reactor's run, which is not called before this returns. */
+void load_worker_round(struct worker *worker, void *unused)
+{
+	struct load_worker *lw = load_worker(worker);
+
+	(void)unused;
+	begin_phase(lw, LOAD_ROUND);
+	for_all_open(lw, ask);
+	pthread_barrier_wait(&lw->shared->sent);
+}
+
+static size_t on_produce(struct worker *worker, struct conn *conn, uint8_t *buf, size_t size)
+{
+	const struct request *request = &load_worker(worker)->shared->request;
+	struct load_conn *lc = conn_app(conn);
+	size_t len;
+
+	if (!lc->response)
+		return 0;
+	len = request->len - lc->request_sent;
+	if (len > size)
+		len = size;
+	memcpy(buf, request->text + lc->request_sent, len);
+	lc->request_sent += len;
+	return len;
+}
+
+static void forget_response(struct load_conn *lc)
+{
+	free(lc->response);
+	lc->response = NULL;
+}
+
+static void on_data(struct worker *worker, struct conn *conn, const uint8_t *bytes, size_t len)
+{
+	struct load_worker *lw = load_worker(worker);
+	struct load_conn *lc = conn_app(conn);
+
+	if (!lc->response) {
+		conn_close(worker, conn, "bytes that nobody asked for");
+		return;
+	}
+	if (!response_input(lc->response, bytes, len))
+		return;
+	if (lc->response->wrong) {
+		conn_close(worker, conn, lc->response->wrong);
+		return;
+	}
+	forget_response(lc);
+	conn_progress(conn);
+	settle_one(lw, NULL);
+}
+
+static bool on_busy(const struct worker *worker, const struct conn *conn)
+{
+	const struct load_conn *lc = conn_app(conn);
+
+	(void)worker;
+	return lc->response != NULL;
+}
+
+static void on_idle(struct worker *worker, struct conn *conn)
+{
+	(void)worker;
+	(void)conn;
+}
+
+/* ---- close ---- */
+
+static void finish(struct load_worker *lw, struct conn *conn)
+{
+	lw->pending++;
+	conn_end(&lw->worker, conn);
+}
+
+void load_worker_close(struct worker *worker, void *unused)
+{
+	struct load_worker *lw = load_worker(worker);
+
+	(void)unused;
+	begin_phase(lw, LOAD_CLOSE);
+	for_all_open(lw, finish);
+}
+
+/* ---- the end of a connection, and of a phase ---- */
+
+static void on_gone(struct worker *worker, struct conn *conn, const char *cause)
+{
+	struct load_worker *lw = load_worker(worker);
+	struct load_conn *lc = conn_app(conn);
+	const char *why = cause ? cause : "closed by the server";
+
+	if (conn->state == CONN_HANDSHAKE) {
+		lw->in_flight--;
+		count(lw, why);
+		return;
+	}
+	lw->open--;
+	if (lc->response) {
+		settle_one(lw, why);
+	} else if (lw->phase == LOAD_CLOSE) {
+		settle_one(lw, cause);
+	} else {
+		lw->dropped++;
+		tally_add(&lw->drops, why, 1);
+	}
+	forget_response(lc);
+}
+
+static void on_turn(struct worker *worker)
+{
+	struct load_worker *lw = load_worker(worker);
+
+	if (lw->phase == LOAD_RAMP)
+		ramp_on(lw);
+	else if (lw->phase != LOAD_IDLE && !lw->pending)
+		end_phase(lw);
+}
+
+const struct app_ops load_app = {
+	.conn_size = sizeof(struct load_conn),
+	.established = on_established,
+	.data = on_data,
+	.produce = on_produce,
+	.busy = on_busy,
+	.idle = on_idle,
+	.gone = on_gone,
+	.turn = on_turn,
+};

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* harness/load/ - one worker of the load generator: the client's app on the core. */
+#ifndef HARNESS_LOAD_LOAD_WORKER_H
+#define HARNESS_LOAD_LOAD_WORKER_H
+
+#include <netinet/in.h>
+#include <pthread.h>
+
+#include "harness/common/tally.h"
+#include "harness/core/worker.h"
+#include "harness/load/response.h"
+
+enum load_phase {
+	LOAD_IDLE, /* connections are held; one that ends was dropped */
+	LOAD_RAMP,
+	LOAD_ROUND,
+	LOAD_CLOSE,
+};
+
+/* What all workers share. */
+struct load_shared {
+	struct request request;
+	uint64_t start_ns;      /* of the phase; set before the workers begin it */
+	pthread_barrier_t sent; /* all requests of a round have left */
+	pthread_mutex_t mutex;  /* guards unfinished */
+	pthread_cond_t ended;
+	unsigned unfinished; /* workers still in the phase */
+};
+
+/* Everything below `worker` is the worker thread's, but for what is set before it starts;
+ * others read it through worker_call, or after the phase ended. */
+struct load_worker {
+	struct worker worker;
+	struct load_shared *shared;
+	struct sockaddr_in server;
+	uint64_t first; /* its connections are first .. first + quota */
+	uint32_t quota;
+	uint32_t in_flight_max;
+
+	enum load_phase phase;
+	uint32_t started, in_flight; /* ramp */
+	uint32_t pending;            /* round, close: results to come */
+	uint64_t open;
+	uint64_t ok, failed;   /* of the phase */
+	uint64_t last_ns;      /* the last result of the phase */
+	struct tally failures; /* of the phase */
+	uint64_t dropped;      /* while idle, until they are asked for */
+	struct tally drops;
+	uint32_t *samples_us; /* handshake times; quota places */
+	uint32_t sample_count;
+	uint64_t tls13, other_protocol, no_protocol;
+};
+
+extern const struct app_ops load_app;
+
+/* The beginnings of phases, to be run in the worker's thread. */
+void load_worker_ramp(struct worker *worker, void *unused);
+void load_worker_round(struct worker *worker, void *unused);
+void load_worker_close(struct worker *worker, void *unused);
+
+#endif
