@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * harness/bench/ - a running cell, and how its process talks with the two programs it
+ * started: asking, waiting with a limit, and noticing when one has died.
+ */
+#ifndef HARNESS_BENCH_CELL_TALK_H
+#define HARNESS_BENCH_CELL_TALK_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "harness/bench/cell.h"
+#include "harness/bench/side.h"
+#include "harness/measure/net_counters.h"
+
+/* Everything of a running cell; lives in the cell's process. */
+struct live_cell {
+	const struct cell_setup *setup;
+	struct cell_shared *shared;
+	struct result *result; /* shared->result */
+	struct side server;
+	struct side client;
+	struct net_counters counters; /* before the ramp */
+	uint64_t next_sample_ns;      /* of the server's memory; NS_NEVER: none is wanted */
+	int64_t server_round_ns;      /* CPU time of both rounds */
+};
+
+/* The longest that the step may take, with so many connections. */
+uint64_t cell_timeout_ns(const struct live_cell *cell);
+
+/*
+ * The child's next answer that is not a progress line, a new reference; NULL when
+ * it died, said something else or took too long, or the server died meanwhile:
+ * the verdict says so, and the cell can not go on.
+ */
+json_t *cell_hear(struct live_cell *cell, struct child *child, uint64_t timeout_ns);
+/* Sends a command first. */
+json_t *cell_ask(struct live_cell *cell, struct child *child, const char *command,
+		 uint64_t timeout_ns);
+
+/* Judges when the child has ended, which none may before it is told to. */
+bool cell_died(struct live_cell *cell, struct child *child);
+/* The same for the server, before its failures are blamed on the network. */
+bool cell_server_died(struct live_cell *cell, const json_t *failures);
+
+/* Reads the server's memory and remembers the highest as the handshake peak. */
+void cell_sample_peak(struct live_cell *cell);
+
+/* A member of an answer: NAN, or "", when it is not there. */
+double answer_number(const json_t *answer, const char *key);
+const char *answer_text(const json_t *answer, const char *key);
+
+#endif

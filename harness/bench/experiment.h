@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * harness/bench/ - experiment files: what to run, read from libconfig syntax and
+ * checked before anything starts. Format: http://hyperrealm.github.io/libconfig/
+ *
+ *	reactors = "all"              or [ "epoll", "classic" ]; required
+ *	tls = "all"                   required
+ *	park = [ "hold", "shed" ]     required
+ *	connections = 10000           required
+ *	repeat = 1                    passes over all cells
+ *	workers = 2                   of the server
+ *	client_tls = "boringssl"      for cells whose server is not plain
+ *	client_park = "shed"
+ *	client_workers = 2
+ *	in_flight = 64                most handshakes under way at once
+ *	settle_s = 1.0                quiet time before every reading
+ *	hold_s = 2.0                  idle time in which nothing may drop
+ *	crypto_floor_handshakes = 200 in memory, before each cell
+ *	seed = 7                      order of the cells; a new one when absent
+ *	gates = { user_bytes_per_conn_max = 8192; ramp_s_max = 180.0; }
+ */
+#ifndef HARNESS_BENCH_EXPERIMENT_H
+#define HARNESS_BENCH_EXPERIMENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "harness/bench/names.h"
+
+/* The most that a cell may exceed; 0: no such gate. */
+struct gate_limits {
+	double user_bytes_per_conn_max;
+	double ramp_s_max;
+};
+
+/* Made by experiment_load, ended by experiment_free, read-only in between. */
+struct experiment {
+	char name[64]; /* the file's own name without .cfg */
+	char *text;    /* the file as it was read; owned */
+	struct names reactors;
+	struct names tls;
+	struct names park;
+	unsigned connections;
+	unsigned repeat;
+	unsigned workers;
+	char client_tls[NAME_SIZE];
+	char client_park[NAME_SIZE];
+	unsigned client_workers;
+	unsigned in_flight;
+	double settle_s;
+	double hold_s;
+	unsigned crypto_floor_handshakes;
+	unsigned seed; /* 0: none was given */
+	struct gate_limits gates;
+};
+
+/*
+ * Reads and checks a file. 0, or -EINVAL (-ENOENT, -EACCES, ... when it can not
+ * be read) with a message that names the file and, where there is one, the line.
+ * "all" stands for every known name. `known` is borrowed for the call.
+ */
+int experiment_load(struct experiment *exp, const char *path, const struct known_names *known,
+		    char *error, size_t error_size);
+void experiment_free(struct experiment *exp);
+
+/* The client's backend for a server's: plain for plain, else client_tls. */
+const char *experiment_client_tls(const struct experiment *exp, const char *server_tls);
+
+#endif

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+/* harness/bench/ - gates: what a cell must meet, and when its figures do not count. */
+#include "harness/bench/gates.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A client that has nothing left while the server idles half its time measures
+ * itself. */
+#define CLIENT_BUSY_PERCENT 95.0
+#define SERVER_LAZY_PERCENT 50.0
+
+void gates_failures_text(const json_t *failures, char *text, size_t size)
+{
+	size_t used = 0;
+	const char *cause;
+	json_t *count;
+
+	snprintf(text, size, "cause unknown");
+	json_object_foreach((json_t *)failures, cause, count)
+	{
+		if (used >= size || !json_integer_value(count))
+			continue;
+		used += (size_t)snprintf(text + used, size - used, "%s%s %lld", used ? ", " : "",
+					 cause, (long long)json_integer_value(count));
+	}
+}
+
+void gates_after_ramp(struct result *result, const char *tls_protocol, const json_t *failures)
+{
+	char causes[256];
+
+	if (!(result->established == result->connections)) {
+		gates_failures_text(failures, causes, sizeof(causes));
+		result_judge(result, VERDICT_FAIL, "ramp: %.0f of %u established (%s)",
+			     result->established, result->connections, causes);
+	}
+	if (strcmp(result->cell.tls, "plain") != 0 && strcmp(tls_protocol, "TLSv1.3") != 0)
+		result_judge(result, VERDICT_FAIL, "negotiated %s instead of TLSv1.3",
+			     *tls_protocol ? tls_protocol : "nothing");
+}
+
+void gates_after_hold(struct result *result, const json_t *failures)
+{
+	char causes[256];
+
+	if (result->dropped_idle == 0)
+		return;
+	gates_failures_text(failures, causes, sizeof(causes));
+	result_judge(result, VERDICT_FAIL, "%.0f of %.0f dropped while idle (%s)",
+		     result->dropped_idle, result->established, causes);
+}
+
+void gates_after_round(struct result *result, int index, const json_t *failures)
+{
+	const struct result_round *round = &result->rounds[index];
+	char causes[256];
+
+	if (round->failed == 0 && round->ok == result->established)
+		return;
+	gates_failures_text(failures, causes, sizeof(causes));
+	result_judge(result, VERDICT_FAIL, "round %d: %.0f of %.0f ok, %.0f failed (%s)", index + 1,
+		     round->ok, result->established, round->failed, causes);
+}
+
+static void check_validity(struct result *result)
+{
+	if (result->listen_overflows > 0 || result->listen_drops > 0)
+		result_judge(result, VERDICT_INVALID,
+			     "the listener lost connections: ListenOverflows %.0f, ListenDrops "
+			     "%.0f (lower in_flight)",
+			     result->listen_overflows, result->listen_drops);
+	/* A ramp without TLS is two system calls on either side: it claims nothing. */
+	if (strcmp(result->cell.tls, "plain") && result->client_cpu_percent >= CLIENT_BUSY_PERCENT &&
+	    result->server_cpu_percent < SERVER_LAZY_PERCENT)
+		result_judge(result, VERDICT_INVALID,
+			     "the client was the bottleneck of the ramp: client CPU %.0f %%, "
+			     "server %.0f %% (raise client_workers, or take a faster client_tls)",
+			     result->client_cpu_percent, result->server_cpu_percent);
+}
+
+void gates_at_end(struct result *result, const struct gate_limits *limits)
+{
+	enum phase headline = result_headline(result);
+	double per_conn = headline < PHASES && result->established > 0
+				  ? result->phases[headline].user_bytes / result->established
+				  : NAN;
+
+	check_validity(result);
+	if (limits->user_bytes_per_conn_max > 0 && per_conn > limits->user_bytes_per_conn_max)
+		result_judge(result, VERDICT_FAIL,
+			     "%.0f user bytes a connection, the gate is at most %.0f", per_conn,
+			     limits->user_bytes_per_conn_max);
+	if (limits->ramp_s_max > 0 && result->ramp_s > limits->ramp_s_max)
+		result_judge(result, VERDICT_FAIL, "ramp took %.2f s, the gate is at most %.2f s",
+			     result->ramp_s, limits->ramp_s_max);
+}

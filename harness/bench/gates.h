@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * harness/bench/ - gates: what a cell must meet, and when its figures do not count.
+ * Each reads the result so far and may change its verdict; the first verdict
+ * stands. `failures` is what the load reported, {"cause":n, ...}, or NULL.
+ */
+#ifndef HARNESS_BENCH_GATES_H
+#define HARNESS_BENCH_GATES_H
+
+#include <jansson.h>
+
+#include "harness/bench/experiment.h"
+#include "harness/bench/result.h"
+
+/* All connections established, and over TLS 1.3 unless the cell is plain. */
+void gates_after_ramp(struct result *result, const char *tls_protocol, const json_t *failures);
+/* Nothing dropped while idle. */
+void gates_after_hold(struct result *result, const json_t *failures);
+/* Every response 200 with the right body; index from 0. */
+void gates_after_round(struct result *result, int index, const json_t *failures);
+/* Validity (listen counters, the client as the bottleneck), then the limits. */
+void gates_at_end(struct result *result, const struct gate_limits *limits);
+
+/* "ECONNRESET 2, status 500 1"; "cause unknown" when there is none. */
+void gates_failures_text(const json_t *failures, char *text, size_t size);
+
+#endif

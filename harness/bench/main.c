@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+/* harness/bench/ - parkbench: the command line. */
+#include <argp.h>
+#include <err.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/bench/doctor.h"
+#include "harness/bench/experiment.h"
+#include "harness/bench/list.h"
+#include "harness/bench/run.h"
+#include "harness/bench/rundir.h"
+#include "harness/bench/table.h"
+#include "harness/common/options.h"
+
+const char *argp_program_version = "parkbench (ParkBench) " PARKBENCH_VERSION;
+
+#define ERROR_SIZE 4096
+
+/* ---- run ---- */
+
+enum {
+	OPT_ONLY = 256,
+	OPT_CONNECTIONS,
+	OPT_REPEAT,
+	OPT_OUT,
+};
+
+static const struct argp_option run_argp_options[] = {
+	{"only", OPT_ONLY, "GLOB", 0, "Only cells whose name matches: 'epoll+*', '*+shed'", 0},
+	{"connections", OPT_CONNECTIONS, "N", 0, "Instead of the file's number", 0},
+	{"repeat", OPT_REPEAT, "N", 0, "Instead of the file's number", 0},
+	{"out", OPT_OUT, "DIR", 0,
+	 "Results go there (results/local/<time>-<experiment>); it must "
+	 "not exist, or be empty",
+	 0},
+	{0},
+};
+
+static const char run_doc[] =
+	"Runs every cell of an experiment (reactor x tls x park level, some number of times) in "
+	"a random order: each with a fresh server and client in a private network, which need "
+	"no rights if the system allows user namespaces.\v"
+	"A cell is named reactor+tls+park, such as epoll+boringssl+shed. Each ends with a "
+	"verdict: pass, fail (a gate did not hold), skip (can not run on this machine) or "
+	"invalid (its figures may not be compared). Results are in the directory named at the "
+	"end: cells.jsonl, one object a cell; manifest.json; logs/; handshake_us/.\n\n"
+	"Ctrl-C ends what runs and keeps the cells that are finished.\n\n"
+	"  parkbench run experiments/smoke.cfg\n"
+	"  parkbench run experiments/c10k.cfg --only 'epoll+*' --repeat 3\n\n"
+	"Exit status: 0 all gates held, 1 a cell failed or is invalid, 2 usage or environment, "
+	"128 + N interrupted by signal N.";
+
+static error_t parse_run(int key, char *arg, struct argp_state *state)
+{
+	struct run_options *options = state->input;
+
+	switch (key) {
+	case OPT_ONLY:
+		options->only = arg;
+		return 0;
+	case OPT_CONNECTIONS:
+		options->connections = option_number(state, "--connections", arg, 1, 16000000);
+		return 0;
+	case OPT_REPEAT:
+		options->repeat = option_number(state, "--repeat", arg, 1, 1000);
+		return 0;
+	case OPT_OUT:
+		options->out = arg;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (options->experiment)
+			argp_error(state, "only one experiment at a time, not \"%s\" too", arg);
+		options->experiment = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (!options->experiment)
+			argp_error(state, "which experiment? For example experiments/smoke.cfg");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static int main_run(int argc, char **argv, char *const *whole)
+{
+	static const struct argp argp = {
+		run_argp_options, parse_run, "EXPERIMENT.cfg", run_doc, NULL, NULL, NULL};
+	struct run_options options = {.argv = whole, .table = stdout, .progress = stderr};
+	char error[ERROR_SIZE];
+	int status;
+
+	argp_parse(&argp, argc, argv, 0, NULL, &options);
+	status = run_experiment(&options, error, sizeof(error));
+	if (status == RUN_UNUSABLE)
+		errx(RUN_UNUSABLE, "%s", error);
+	return status;
+}
+
+/* ---- list, doctor, show ---- */
+
+/* The one argument that these take, or may take. */
+static error_t parse_argument(int key, char *arg, struct argp_state *state)
+{
+	const char **argument = state->input;
+
+	if (key != ARGP_KEY_ARG)
+		return ARGP_ERR_UNKNOWN;
+	if (!argument || *argument) {
+		argp_error(state, "unexpected argument \"%s\"", arg);
+		return EINVAL;
+	}
+	*argument = arg;
+	return 0;
+}
+
+static int main_list(int argc, char **argv, char *const *whole)
+{
+	static const struct argp argp = {
+		NULL,
+		parse_argument,
+		NULL,
+		"Lists the reactors, TLS backends and park levels: available here, or the reason "
+		"not.",
+		NULL,
+		NULL,
+		NULL};
+
+	(void)whole;
+	argp_parse(&argp, argc, argv, 0, NULL, NULL);
+	list_print(stdout);
+	return 0;
+}
+
+static int main_doctor(int argc, char **argv, char *const *whole)
+{
+	static const struct argp argp = {
+		NULL,
+		parse_argument,
+		"[EXPERIMENT.cfg]",
+		"Shows every limit that matters, what it is, what the experiment needs (10,000 "
+		"connections with everything, when none is named), and the command that fixes "
+		"it.\vExit status: 0 all is well, 2 something is not.",
+		NULL,
+		NULL,
+		NULL};
+	const char *path = NULL;
+	struct known_names known;
+	struct experiment exp = {0};
+	char error[ERROR_SIZE];
+	bool well;
+
+	(void)whole;
+	argp_parse(&argp, argc, argv, 0, NULL, &path);
+	if (!path)
+		return doctor_print(stdout, NULL) ? 0 : 2;
+	names_known(&known);
+	if (experiment_load(&exp, path, &known, error, sizeof(error)))
+		errx(2, "%s", error);
+	well = doctor_print(stdout, &exp);
+	experiment_free(&exp);
+	return well ? 0 : 2;
+}
+
+static int main_show(int argc, char **argv, char *const *whole)
+{
+	static const struct argp argp = {
+		NULL,
+		parse_argument,
+		"[RUN]",
+		"Prints the table of a run again. RUN is a directory, the name of a run below "
+		"results/local or results/published, or \"latest\", which is meant when none is "
+		"named.",
+		NULL,
+		NULL,
+		NULL};
+	const char *run = NULL;
+	char path[PATH_MAX], error[ERROR_SIZE];
+	size_t planned;
+	json_t *lines;
+
+	(void)whole;
+	argp_parse(&argp, argc, argv, 0, NULL, &run);
+	if (rundir_find(run ? run : "latest", path, sizeof(path), error, sizeof(error)) ||
+	    rundir_load(path, &lines, error, sizeof(error)))
+		errx(2, "%s", error);
+	planned = rundir_planned(path);
+	table_print(stdout, lines);
+	if (planned > json_array_size(lines))
+		printf("\nonly %zu of %zu cells: the run was interrupted, or is not over\n",
+		       json_array_size(lines), planned);
+	json_decref(lines);
+	return 0;
+}
+
+/* ---- the command line ---- */
+
+static const struct {
+	const char *name;
+	int (*run)(int argc, char **argv, char *const *whole);
+} commands[] = {
+	{"run", main_run},
+	{"list", main_list},
+	{"doctor", main_doctor},
+	{"show", main_show},
+};
+
+static const char doc[] =
+	"Measures how little an idle TLS connection can cost: memory (user and kernel), time to "
+	"establish and CPU, for combinations of reactors, TLS libraries and park levels.\v"
+	"Commands:\n"
+	"  run EXPERIMENT.cfg        run its cells, print and keep the results\n"
+	"  list                      reactors, TLS backends and park levels there are\n"
+	"  doctor [EXPERIMENT.cfg]   is this machine fit for it, and how to make it so\n"
+	"  show [RUN]                print the table of a run again (the latest)\n\n"
+	"`parkbench COMMAND --help` says more about each. A first run takes half a minute:\n"
+	"  parkbench run experiments/smoke.cfg";
+
+static error_t parse_command(int key, char *arg, struct argp_state *state)
+{
+	int *command = state->input;
+
+	switch (key) {
+	case ARGP_KEY_ARG:
+		for (int i = 0; i < (int)(sizeof(commands) / sizeof(*commands)); i++)
+			if (!strcmp(commands[i].name, arg))
+				*command = i;
+		if (*command < 0)
+			argp_error(state, "no command \"%s\"; there are run, list, doctor, show",
+				   arg);
+		/* The rest of the line is the command's. */
+		state->next = state->argc;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "which command? There are run, list, doctor, show");
+		return EINVAL;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static const struct argp argp = {NULL, parse_command, "COMMAND [ARGUMENT...]", doc, NULL,
+					 NULL, NULL};
+	int command = -1, status;
+	char name[64];
+	char **args;
+
+	argp_err_exit_status = 2;
+	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &command);
+	/* In order: what stands before the command are options that end the program, so
+	 * it is argv[1]. The command sees itself as argv[0], for its messages. */
+	snprintf(name, sizeof(name), "parkbench %s", commands[command].name);
+	args = calloc((size_t)argc, sizeof(*args));
+	if (!args)
+		err(RUN_UNUSABLE, "memory");
+	args[0] = name;
+	memcpy(args + 1, argv + 2, (size_t)(argc - 1) * sizeof(*args));
+	status = commands[command].run(argc - 1, args, argv);
+	free(args);
+	return status;
+}

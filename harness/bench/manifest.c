@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+/* harness/bench/ - manifest.json: under which circumstances a run was made. */
+#include "harness/bench/manifest.h"
+
+#include "harness/bench/result.h"
+#include "harness/common/options.h"
+#include "harness/measure/host_facts.h"
+
+/* What a result may depend on; null in the manifest where it is not installed. */
+static const char *const packages[] = {
+	"libc6",       "libssl3",    "android-libboringssl", "liburing2", "libev4",
+	"libjansson4", "libconfig9", "libhttp-parser2.9",    "gcc",       NULL,
+};
+
+static json_t *command_json(char *const *argv)
+{
+	json_t *array = json_array();
+
+	for (; *argv; argv++)
+		json_array_append_new(array, json_string(*argv));
+	return array;
+}
+
+static json_t *probes_json(const struct names *names, const struct probe *probes)
+{
+	json_t *object = json_object();
+
+	for (size_t i = 0; i < names->count; i++)
+		json_object_set_new(
+			object, names->name[i],
+			json_pack("{s:b, s:s*, s:s*}", "available", probes[i].available, "version",
+				  *probes[i].version ? probes[i].version : NULL, "reason",
+				  *probes[i].reason ? probes[i].reason : NULL));
+	return object;
+}
+
+json_t *manifest_make(const struct manifest_source *source)
+{
+	const struct experiment *exp = source->exp;
+	struct host_facts_query query = host_facts_system;
+	json_t *manifest;
+
+	query.packages = packages;
+	manifest = json_pack(
+		"{s:i, s:s, s:s, s:o, s:{s:s, s:s}, s:i, s:s?, s:i, s:i, s:i, s:i,"
+		" s:{s:s, s:s, s:i, s:i}, s:o, s:o, s:s}",
+		"schema", RESULT_SCHEMA, "run", source->run, "version", PARKBENCH_VERSION,
+		"command", command_json(source->argv), "experiment", "name", exp->name, "text",
+		exp->text, "seed", (int)source->matrix->seed, "only", source->only, "cells",
+		(int)source->matrix->count, "connections", (int)exp->connections, "workers",
+		(int)exp->workers, "repeat", (int)exp->repeat, "client", "tls", exp->client_tls,
+		"park", exp->client_park, "workers", (int)exp->client_workers, "in_flight",
+		(int)exp->in_flight, "reactors", probes_json(&exp->reactors, source->reactors),
+		"tls", probes_json(&exp->tls, source->tls), "kernel_method", source->kernel_method);
+	if (manifest && host_facts_fill(manifest, &query)) {
+		json_decref(manifest);
+		manifest = NULL;
+	}
+	return manifest;
+}

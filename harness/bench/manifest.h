@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * harness/bench/ - manifest.json: under which circumstances a run was made. Beside the
+ * facts of the machine (harness/measure/host_facts.h): schema, run, command,
+ * experiment (name and the file as it was), seed, only, cells (planned),
+ * connections, workers, repeat, client, reactors and tls (which of them run here,
+ * or the reason not), kernel_method.
+ */
+#ifndef HARNESS_BENCH_MANIFEST_H
+#define HARNESS_BENCH_MANIFEST_H
+
+#include <jansson.h>
+
+#include "harness/bench/experiment.h"
+#include "harness/bench/matrix.h"
+#include "harness/bench/probe.h"
+
+/* All borrowed. */
+struct manifest_source {
+	const char *run;
+	char *const *argv; /* NULL at the end */
+	const struct experiment *exp;
+	const struct matrix *matrix;
+	const char *only;             /* NULL: all */
+	const struct probe *reactors; /* as exp->reactors is ordered */
+	const struct probe *tls;      /* as exp->tls is ordered */
+	const char *kernel_method;
+};
+
+/* A new reference, or NULL out of memory. Runs git and dpkg-query. */
+json_t *manifest_make(const struct manifest_source *source);
+
+#endif

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+/* harness/bench/ - the cells of an experiment, and the order they run in. */
+#include "harness/bench/matrix.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* splitmix64, public domain (prng.di.unimi.it): ours, because rand(3) gives
+ * another order with another C library. */
+static uint64_t next_random(uint64_t *state)
+{
+	uint64_t z = *state += 0x9e3779b97f4a7c15u;
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+	return z ^ (z >> 31);
+}
+
+/* Fisher-Yates. The bias of the remainder is below 2^-50 for any real list. */
+static void shuffle(struct matrix_cell *cells, size_t count, uint64_t *state)
+{
+	for (size_t i = count; i > 1; i--) {
+		size_t j = next_random(state) % i;
+		struct matrix_cell swap = cells[i - 1];
+
+		cells[i - 1] = cells[j];
+		cells[j] = swap;
+	}
+}
+
+static void set_cell(struct matrix_cell *cell, const char *reactor, const char *tls,
+		     const char *park, unsigned repeat)
+{
+	snprintf(cell->name, sizeof(cell->name), "%s+%s+%s", reactor, tls, park);
+	strcpy(cell->reactor, reactor);
+	strcpy(cell->tls, tls);
+	strcpy(cell->park, park);
+	cell->repeat = repeat;
+}
+
+/* One pass over all combinations; returns how many were selected. */
+static size_t add_pass(struct matrix_cell *cells, const struct experiment *exp, const char *only,
+		       unsigned repeat)
+{
+	size_t count = 0;
+
+	for (size_t r = 0; r < exp->reactors.count; r++) {
+		for (size_t t = 0; t < exp->tls.count; t++) {
+			for (size_t p = 0; p < exp->park.count; p++) {
+				set_cell(&cells[count], exp->reactors.name[r], exp->tls.name[t],
+					 exp->park.name[p], repeat);
+				if (!only || !fnmatch(only, cells[count].name, 0))
+					count++;
+			}
+		}
+	}
+	return count;
+}
+
+int matrix_build(struct matrix *matrix, const struct experiment *exp, const char *only,
+		 unsigned seed)
+{
+	size_t pass = exp->reactors.count * exp->tls.count * exp->park.count;
+	uint64_t state = seed;
+
+	/* One more than needed: add_pass writes a name before it judges it. */
+	matrix->cells = calloc(pass * exp->repeat + 1, sizeof(*matrix->cells));
+	if (!matrix->cells)
+		return -ENOMEM;
+	matrix->count = 0;
+	matrix->seed = seed;
+	for (unsigned repeat = 1; repeat <= exp->repeat; repeat++) {
+		struct matrix_cell *cells = matrix->cells + matrix->count;
+		size_t count = add_pass(cells, exp, only, repeat);
+
+		shuffle(cells, count, &state);
+		matrix->count += count;
+	}
+	for (size_t i = 0; i < matrix->count; i++)
+		matrix->cells[i].order = (unsigned)i + 1;
+	if (matrix->count)
+		return 0;
+	matrix_free(matrix);
+	return -ENOENT;
+}
+
+void matrix_free(struct matrix *matrix)
+{
+	free(matrix->cells);
+	matrix->cells = NULL;
+	matrix->count = 0;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* harness/bench/ - the cells of an experiment, and the order they run in. */
+#ifndef HARNESS_BENCH_MATRIX_H
+#define HARNESS_BENCH_MATRIX_H
+
+#include <stddef.h>
+
+#include "harness/bench/experiment.h"
+
+/* One cell to run; plain values. */
+struct matrix_cell {
+	char name[3 * NAME_SIZE]; /* reactor+tls+park */
+	char reactor[NAME_SIZE];
+	char tls[NAME_SIZE];
+	char park[NAME_SIZE];
+	unsigned repeat; /* from 1 */
+	unsigned order;  /* from 1: when it runs */
+};
+
+/* Made by matrix_build, ended by matrix_free. */
+struct matrix {
+	struct matrix_cell *cells; /* owned, in the order they run */
+	size_t count;
+	unsigned seed;
+};
+
+/*
+ * Every reactor x tls x park whose name matches the pattern (fnmatch(3); NULL:
+ * all), `repeat` times over, each pass in an order of its own drawn from the
+ * seed: a machine that changes over an hour then changes for all cells alike.
+ * The same seed and selection give the same order anywhere. 0; -ENOENT when the
+ * pattern selects nothing; -ENOMEM.
+ */
+int matrix_build(struct matrix *matrix, const struct experiment *exp, const char *only,
+		 unsigned seed);
+void matrix_free(struct matrix *matrix);
+
+#endif

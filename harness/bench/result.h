@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * harness/bench/ - the result of one cell, and its line in cells.jsonl. The field
+ * names of that line are a public format: see harness/bench/README.md.
+ */
+#ifndef HARNESS_BENCH_RESULT_H
+#define HARNESS_BENCH_RESULT_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+#include "harness/bench/matrix.h"
+
+#define RESULT_SCHEMA 1
+#define RESULT_ROUNDS 2
+
+enum verdict {
+	VERDICT_PASS,
+	VERDICT_FAIL,    /* a gate did not hold, or a process failed */
+	VERDICT_SKIP,    /* can not run on this machine */
+	VERDICT_INVALID, /* ran, but its figures may not be compared */
+	VERDICTS,
+};
+
+/* The moments at which memory is read. */
+enum phase {
+	PHASE_IDLE,
+	PHASE_ROUND1,
+	PHASE_ROUND2,
+	PHASE_CLOSE,
+	PHASES,
+};
+
+/* Bytes beyond the baseline, of all connections together. */
+struct result_memory {
+	double user_bytes; /* PSS + swapped PSS */
+	double user_rss_bytes;
+	double kernel_bytes;
+};
+
+struct result_round {
+	double ok;
+	double failed;
+	double rps;
+};
+
+/*
+ * Everything known of a cell. Numbers are doubles so that NAN says "not
+ * measured", which the line shows as null. No pointers: the struct lies in
+ * memory shared between parkbench and the cell's own process, and what was
+ * measured survives that process.
+ */
+struct result {
+	struct matrix_cell cell;
+	unsigned workers;
+	unsigned connections;
+	enum verdict verdict;
+	char reason[512]; /* empty with pass */
+
+	double established;
+	double dropped_idle;
+	double ramp_s;
+	double handshake_us_p50;
+	double handshake_us_p99;
+	double handshake_us_max;
+	struct result_round rounds[RESULT_ROUNDS]; /* ok is NAN: not run */
+
+	double user_baseline_bytes;
+	double handshake_peak_bytes; /* user, beyond the baseline */
+	struct result_memory phases[PHASES];
+	struct result_memory client_phases[PHASES];
+	char user_method[64];
+	char kernel_method[1280]; /* ends with the reason when nothing works */
+
+	double server_us_per_handshake;
+	double client_us_per_handshake;
+	double crypto_floor_us;
+	double server_us_per_request;
+	double client_cpu_percent; /* of what its workers could use, in the ramp */
+	double server_cpu_percent; /* likewise; for the verdict, not stored */
+
+	double listen_overflows;
+	double listen_drops;
+	double retrans_segs;
+	double out_rsts;
+	char tls_version[512];
+};
+
+extern const char *const verdict_names[VERDICTS];
+extern const char *const phase_names[PHASES];
+
+/* Nothing measured, verdict pass. */
+void result_init(struct result *result, const struct matrix_cell *cell, unsigned workers,
+		 unsigned connections);
+
+/* The first verdict stands: a later one is a consequence of it. */
+__attribute__((format(printf, 3, 4))) void result_judge(struct result *result, enum verdict verdict,
+							const char *format, ...);
+
+/* The settled phase (before close) with the most user memory: the headline.
+ * PHASES when none was measured. */
+enum phase result_headline(const struct result *result);
+
+/* The object of a line, a new reference; NULL out of memory. */
+json_t *result_json(const struct result *result, const char *run);
+
+/* Appends a line to the file and makes it durable. 0 or a negative errno. */
+int result_append(int fd, const json_t *line);
+
+#endif

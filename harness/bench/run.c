@@ -1,0 +1,468 @@
+// SPDX-License-Identifier: Apache-2.0
+/* harness/bench/ - runs an experiment. Sources: prctl(2), waitid(2), sigtimedwait(2). */
+#include "harness/bench/run.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "harness/bench/capacity.h"
+#include "harness/bench/cell.h"
+#include "harness/bench/janitor.h"
+#include "harness/bench/manifest.h"
+#include "harness/bench/matrix.h"
+#include "harness/bench/probe.h"
+#include "harness/bench/progress.h"
+#include "harness/bench/rundir.h"
+#include "harness/bench/table.h"
+#include "harness/core/plugin.h"
+#include "harness/measure/kernel_memory.h"
+#include "reactors/reactor.h"
+
+#define LOOK_NS 200000000L
+
+/* Everything of a run; lives in parkbench itself. */
+struct running {
+	const struct run_options *options;
+	struct experiment exp;
+	struct matrix matrix;
+	struct probe reactors[NAMES_MAX]; /* as exp.reactors */
+	struct probe tls[NAMES_MAX];      /* as exp.tls */
+	struct capacity capacity;
+	struct rundir dir;
+	struct janitor janitor;
+	struct progress progress;
+	struct cell_shared *shared;
+	json_t *lines; /* of the cells that have ended */
+	int signal;    /* that interrupted the run; 0: none */
+	bool failed;
+	bool ran; /* at least one cell was not skipped */
+};
+
+static unsigned draw_seed(void)
+{
+	unsigned seed = 0;
+
+	while (seed == 0)
+		if (getrandom(&seed, sizeof(seed), 0) == sizeof(seed))
+			seed &= 0x7fffffff;
+	return seed;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct matrix_cell *)a)->name, ((const struct matrix_cell *)b)->name);
+}
+
+/* Lists what --only could have meant. */
+static void say_nothing_selected(const struct running *run, char *error, size_t size)
+{
+	size_t used = (size_t)snprintf(
+		error, size, "--only \"%s\" selects nothing; the cells are:", run->options->only);
+	struct matrix all;
+
+	if (matrix_build(&all, &run->exp, NULL, 1))
+		return;
+	qsort(all.cells, all.count, sizeof(*all.cells), by_name);
+	for (size_t i = 0; i < all.count && used < size; i++)
+		if (all.cells[i].repeat == 1)
+			used += (size_t)snprintf(error + used, size - used, "\n  %s",
+						 all.cells[i].name);
+	matrix_free(&all);
+}
+
+static int plan(struct running *run, char *error, size_t size)
+{
+	const struct run_options *options = run->options;
+	struct known_names known;
+	int ret;
+
+	names_known(&known);
+	ret = experiment_load(&run->exp, options->experiment, &known, error, size);
+	if (ret)
+		return ret;
+	if (options->connections)
+		run->exp.connections = options->connections;
+	if (options->repeat)
+		run->exp.repeat = options->repeat;
+	ret = matrix_build(&run->matrix, &run->exp, options->only,
+			   run->exp.seed ? run->exp.seed : draw_seed());
+	if (ret == -ENOENT)
+		say_nothing_selected(run, error, size);
+	else if (ret)
+		snprintf(error, size, "%s", strerror(-ret));
+	return ret;
+}
+
+/* The client is an instrument: without it no TLS cell can be measured at all. */
+static int check_client(const struct running *run, char *error, size_t size)
+{
+	struct probe probe;
+	bool wanted = false;
+
+	for (size_t i = 0; i < run->matrix.count; i++)
+		wanted |= strcmp(run->matrix.cells[i].tls, "plain") != 0;
+	if (!wanted)
+		return 0;
+	probe_tls(run->exp.client_tls, &probe);
+	if (probe.available)
+		return 0;
+	snprintf(error, size,
+		 "client_tls = \"%s\", which all cells with TLS are measured with, can not be "
+		 "used: %s; name another in %s",
+		 run->exp.client_tls, probe.reason, run->options->experiment);
+	return -ENOENT;
+}
+
+static int check_programs(char *error, size_t size)
+{
+	static const char *const programs[] = {"parkbench-server", "parkbench-load"};
+	char path[PATH_MAX];
+
+	for (size_t i = 0; i < 2; i++) {
+		int ret = beside_executable(path, sizeof(path), programs[i]);
+
+		if (!ret && access(path, X_OK))
+			ret = -errno;
+		if (!ret)
+			continue;
+		snprintf(error, size, "%s: %s; build it with: make", programs[i], strerror(-ret));
+		return ret;
+	}
+	return 0;
+}
+
+static void probe_all(struct running *run)
+{
+	for (size_t i = 0; i < run->exp.reactors.count; i++)
+		probe_reactor(run->exp.reactors.name[i], &run->reactors[i]);
+	for (size_t i = 0; i < run->exp.tls.count; i++)
+		probe_tls(run->exp.tls.name[i], &run->tls[i]);
+	capacity_read(&run->capacity);
+}
+
+static int make_manifest(struct running *run)
+{
+	struct manifest_source source = {
+		.run = run->dir.name,
+		.argv = run->options->argv,
+		.exp = &run->exp,
+		.matrix = &run->matrix,
+		.only = run->options->only,
+		.reactors = run->reactors,
+		.tls = run->tls,
+	};
+	struct kernel_meter meter;
+	json_t *manifest;
+	char name[64];
+	int ret;
+
+	snprintf(name, sizeof(name), "parkbench-%d-probe", (int)getpid());
+	ret = kernel_meter_open(&meter, &kernel_system_roots, name);
+	if (ret)
+		return ret;
+	source.kernel_method = kernel_method_name(meter.method);
+	kernel_meter_close(&meter);
+	manifest = manifest_make(&source);
+	ret = manifest ? rundir_write_manifest(&run->dir, manifest) : -EINVAL;
+	json_decref(manifest);
+	return ret;
+}
+
+static const struct probe *probe_of(const struct names *names, const struct probe *probes,
+				    const char *name)
+{
+	for (size_t i = 0; i < names->count; i++)
+		if (!strcmp(names->name[i], name))
+			return &probes[i];
+	return NULL;
+}
+
+/* True when the cell can not run here; the verdict says so. */
+static bool must_skip(const struct running *run, struct result *result)
+{
+	const struct matrix_cell *cell = &result->cell;
+	const struct probe *reactor = probe_of(&run->exp.reactors, run->reactors, cell->reactor);
+	const struct probe *tls = probe_of(&run->exp.tls, run->tls, cell->tls);
+	const struct reactor_ops *ops = reactor_find(cell->reactor);
+	struct capacity_needs needs;
+	char reason[sizeof(result->reason)];
+
+	capacity_needs(&needs, result->connections, run->exp.in_flight,
+		       ops->caps & REACTOR_CAP_THREADS);
+	if (!reactor->available)
+		result_judge(result, VERDICT_SKIP, "reactor %s: %s", cell->reactor,
+			     reactor->reason);
+	else if (!tls->available)
+		result_judge(result, VERDICT_SKIP, "tls %s: %s", cell->tls, tls->reason);
+	else if (capacity_refuse(&run->capacity, &needs, reason, sizeof(reason)))
+		result_judge(result, VERDICT_SKIP, "%s", reason);
+	return result->verdict == VERDICT_SKIP;
+}
+
+/* In the cell's own process; does not return. */
+static void be_cell(struct running *run, const struct janitor_order *order, pid_t parent)
+{
+	const struct cell_setup setup = {
+		.exp = &run->exp,
+		.dir = run->dir.path,
+		.server_meter = &order->meters[0],
+		.client_meter = &order->meters[1],
+	};
+
+	/* A group of its own: Ctrl-C reaches parkbench alone, which ends the group. */
+	setpgid(0, 0);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(1);
+	close(run->janitor.pipe);
+	cell_run(&setup, run->shared);
+	_exit(0);
+}
+
+static void say_progress(const struct running *run, const struct matrix_cell *cell)
+{
+	progress_now(&run->progress, cell, cell_step_name(atomic_load(&run->shared->step)),
+		     atomic_load(&run->shared->established), run->exp.connections);
+}
+
+/* Until the process has ended, which is not yet reaped then, or a signal came. */
+static void watch(struct running *run, const struct matrix_cell *cell, pid_t pid,
+		  const sigset_t *signals)
+{
+	const struct timespec pause = {.tv_nsec = LOOK_NS};
+
+	while (!run->signal) {
+		siginfo_t info = {.si_pid = 0};
+		int signal;
+
+		if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) || info.si_pid)
+			return;
+		say_progress(run, cell);
+		signal = sigtimedwait(signals, NULL, &pause);
+		if (signal > 0 && signal != SIGCHLD)
+			run->signal = signal;
+	}
+}
+
+/* Ends the cell's group and reaps all of it: what its first process leaves becomes
+ * a child of ours (PR_SET_CHILD_SUBREAPER). Returns the first one's wait status. */
+static int end_group(pid_t pid)
+{
+	int status = 0, other;
+	pid_t reaped;
+
+	kill(-pid, SIGKILL);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	do
+		reaped = waitpid(-pid, &other, 0);
+	while (reaped > 0 || (reaped < 0 && errno == EINTR));
+	return status;
+}
+
+static int open_meters(struct janitor_order *order, unsigned cell)
+{
+	static const char *const sides[JANITOR_METERS] = {"server", "client"};
+	int ret = 0;
+
+	for (int i = 0; i < JANITOR_METERS && !ret; i++) {
+		char name[64];
+
+		snprintf(name, sizeof(name), "parkbench-%d-%u-%s", (int)getpid(), cell, sides[i]);
+		ret = kernel_meter_open(&order->meters[i], &kernel_system_roots, name);
+	}
+	return ret;
+}
+
+/* Runs the cell in a process of its own. */
+static int run_apart(struct running *run, const struct matrix_cell *cell, const sigset_t *signals)
+{
+	struct janitor_order order = {0};
+	pid_t parent = getpid(), pid = -1;
+	int ret, status;
+
+	ret = open_meters(&order, cell->order);
+	if (!ret)
+		ret = janitor_tell(&run->janitor, &order);
+	if (!ret) {
+		pid = fork();
+		ret = pid < 0 ? -errno : 0;
+	}
+	if (pid == 0)
+		be_cell(run, &order, parent);
+	if (pid > 0) {
+		setpgid(pid, pid);
+		order.group = pid;
+		janitor_tell(&run->janitor, &order);
+		watch(run, cell, pid, signals);
+		status = end_group(pid);
+		order.group = 0;
+		if (!run->signal && !atomic_load(&run->shared->finished))
+			result_judge(&run->shared->result, VERDICT_FAIL,
+				     "parkbench's own process of the cell died in step %s: %s",
+				     cell_step_name(atomic_load(&run->shared->step)),
+				     WIFSIGNALED(status) ? strsignal(WTERMSIG(status))
+							 : "it ended");
+	}
+	janitor_clean(&order);
+	janitor_tell(&run->janitor, &order);
+	return ret;
+}
+
+/* The result becomes a line of cells.jsonl and is remembered for the table. */
+static int keep_result(struct running *run)
+{
+	const struct result *result = &run->shared->result;
+	json_t *line = result_json(result, run->dir.name);
+	int ret = line ? result_append(run->dir.cells_fd, line) : -ENOMEM;
+
+	if (!ret && json_array_append(run->lines, line))
+		ret = -ENOMEM;
+	json_decref(line);
+	progress_cell(&run->progress, result);
+	run->ran |= result->verdict != VERDICT_SKIP;
+	run->failed |= result->verdict == VERDICT_FAIL || result->verdict == VERDICT_INVALID;
+	return ret;
+}
+
+static int run_cells(struct running *run, const sigset_t *signals)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < run->matrix.count && !ret && !run->signal; i++) {
+		const struct matrix_cell *cell = &run->matrix.cells[i];
+
+		memset(run->shared, 0, sizeof(*run->shared));
+		result_init(&run->shared->result, cell, run->exp.workers, run->exp.connections);
+		if (!must_skip(run, &run->shared->result))
+			ret = run_apart(run, cell, signals);
+		if (!ret && !run->signal)
+			ret = keep_result(run);
+	}
+	return ret;
+}
+
+/* Those that end the run, unless the caller has them ignored (nohup(1)), and SIGCHLD. */
+static void fill_signals(sigset_t *signals)
+{
+	static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
+
+	sigemptyset(signals);
+	sigaddset(signals, SIGCHLD);
+	for (size_t i = 0; i < sizeof(ending) / sizeof(*ending); i++) {
+		struct sigaction now;
+
+		if (!sigaction(ending[i], NULL, &now) && now.sa_handler != SIG_IGN)
+			sigaddset(signals, ending[i]);
+	}
+}
+
+/* From the first process to the last; everything is gone on return. */
+static int execute(struct running *run)
+{
+	sigset_t signals, before;
+	int ret = janitor_start(&run->janitor);
+
+	if (ret)
+		return ret;
+	fill_signals(&signals);
+	sigprocmask(SIG_BLOCK, &signals, &before);
+	signal(SIGPIPE, SIG_IGN);
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	progress_start(&run->progress, run->options->progress, run->matrix.count);
+	ret = run_cells(run, &signals);
+	janitor_end(&run->janitor);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return ret;
+}
+
+static void print_outcome(const struct running *run)
+{
+	FILE *stream = run->options->table;
+
+	fprintf(stream, "\n");
+	table_print(stream, run->lines);
+	if (run->signal)
+		fprintf(stream, "\ninterrupted (%s) after %zu of %zu cells\n",
+			strsignal(run->signal), json_array_size(run->lines), run->matrix.count);
+	fprintf(stream, "\nresults: %s\n", run->dir.path);
+}
+
+static int outcome(const struct running *run, int ret, char *error, size_t size)
+{
+	if (ret)
+		snprintf(error, size, "%s: the run can not go on: %s", run->dir.path,
+			 strerror(-ret));
+	else if (run->signal)
+		return RUN_SIGNAL + run->signal;
+	else if (run->failed)
+		return RUN_FAILED;
+	else if (run->ran)
+		return RUN_PASSED;
+	else
+		snprintf(error, size,
+			 "every cell was skipped: this machine can run none of them; "
+			 "see also: parkbench doctor %s",
+			 run->options->experiment);
+	return RUN_UNUSABLE;
+}
+
+static int prepare(struct running *run, char *error, size_t size)
+{
+	int ret = plan(run, error, size);
+
+	if (!ret)
+		ret = check_client(run, error, size);
+	if (!ret)
+		ret = check_programs(error, size);
+	if (ret)
+		return ret;
+	probe_all(run);
+	ret = rundir_create(&run->dir, run->options->out, run->exp.name, error, size);
+	if (ret)
+		return ret;
+	ret = make_manifest(run);
+	if (ret)
+		snprintf(error, size, "%s/manifest.json can not be written: %s (is %s UTF-8?)",
+			 run->dir.path, strerror(-ret), run->options->experiment);
+	return ret;
+}
+
+int run_experiment(const struct run_options *options, char *error, size_t error_size)
+{
+	struct running *run = calloc(1, sizeof(*run));
+	int status = RUN_UNUSABLE, ret = -ENOMEM;
+
+	snprintf(error, error_size, "out of memory");
+	if (!run)
+		return status;
+	run->options = options;
+	run->dir.cells_fd = -1;
+	run->lines = json_array();
+	run->shared = mmap(NULL, sizeof(*run->shared), PROT_READ | PROT_WRITE,
+			   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (run->lines && run->shared != MAP_FAILED)
+		ret = prepare(run, error, error_size);
+	if (!ret) {
+		ret = execute(run);
+		print_outcome(run);
+		status = outcome(run, ret, error, error_size);
+	}
+	if (run->shared != MAP_FAILED)
+		munmap(run->shared, sizeof(*run->shared));
+	if (run->dir.cells_fd >= 0)
+		close(run->dir.cells_fd);
+	json_decref(run->lines);
+	matrix_free(&run->matrix);
+	experiment_free(&run->exp);
+	free(run);
+	return status;
+}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+/* harness/bench/tests/ - verdicts: every gate, and the reason it gives. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "harness/bench/gates.h"
+
+static const struct gate_limits no_limits;
+
+/* A cell in which all went well. */
+static struct result good_result(const char *tls)
+{
+	struct matrix_cell cell = {.reactor = "epoll", .park = "shed"};
+	struct result result;
+
+	strcpy(cell.tls, tls);
+	result_init(&result, &cell, 2, 100);
+	result.established = 100;
+	result.dropped_idle = 0;
+	result.ramp_s = 2;
+	result.phases[PHASE_IDLE].user_bytes = 300000;
+	for (int i = 0; i < RESULT_ROUNDS; i++)
+		result.rounds[i] = (struct result_round){100, 0, 1000};
+	result.listen_overflows = 0;
+	result.listen_drops = 0;
+	result.client_cpu_percent = 60;
+	result.server_cpu_percent = 40;
+	return result;
+}
+
+static void assert_judged(const struct result *result, enum verdict verdict, const char *reason)
+{
+	assert_string_equal(verdict_names[result->verdict], verdict_names[verdict]);
+	if (!strstr(result->reason, reason))
+		fail_msg("the reason is \"%s\", not \"%s\"", result->reason, reason);
+}
+
+static void passes_when_all_is_well(void **state)
+{
+	const struct gate_limits limits = {.user_bytes_per_conn_max = 3000, .ramp_s_max = 2};
+	struct result result = good_result("openssl");
+
+	(void)state;
+	gates_after_ramp(&result, "TLSv1.3", NULL);
+	gates_after_hold(&result, NULL);
+	gates_after_round(&result, 0, NULL);
+	gates_after_round(&result, 1, NULL);
+	gates_at_end(&result, &limits);
+	assert_judged(&result, VERDICT_PASS, "");
+}
+
+static void ramp_must_be_complete(void **state)
+{
+	json_t *failures = json_pack("{s:i, s:i}", "ECONNRESET", 2, "handshake timeout", 1);
+	struct result result = good_result("openssl");
+
+	(void)state;
+	result.established = 97;
+	gates_after_ramp(&result, "TLSv1.3", failures);
+	assert_judged(&result, VERDICT_FAIL,
+		      "ramp: 97 of 100 established (ECONNRESET 2, handshake timeout 1)");
+	json_decref(failures);
+	result = good_result("openssl");
+	result.established = NAN;
+	gates_after_ramp(&result, "TLSv1.3", NULL);
+	assert_judged(&result, VERDICT_FAIL, "cause unknown");
+}
+
+static void tls_must_be_1_3(void **state)
+{
+	struct result result = good_result("openssl");
+
+	(void)state;
+	gates_after_ramp(&result, "TLSv1.2", NULL);
+	assert_judged(&result, VERDICT_FAIL, "negotiated TLSv1.2 instead of TLSv1.3");
+	result = good_result("openssl");
+	gates_after_ramp(&result, "", NULL);
+	assert_judged(&result, VERDICT_FAIL, "negotiated nothing");
+	result = good_result("plain");
+	gates_after_ramp(&result, "", NULL);
+	assert_judged(&result, VERDICT_PASS, "");
+}
+
+static void nothing_may_drop_while_idle(void **state)
+{
+	json_t *failures = json_pack("{s:i}", "closed by the server", 1);
+	struct result result = good_result("openssl");
+
+	(void)state;
+	result.dropped_idle = 1;
+	gates_after_hold(&result, failures);
+	assert_judged(&result, VERDICT_FAIL,
+		      "1 of 100 dropped while idle (closed by the server 1)");
+	json_decref(failures);
+	/* An answer without the figure is no pass. */
+	result = good_result("openssl");
+	result.dropped_idle = NAN;
+	gates_after_hold(&result, NULL);
+	assert_judged(&result, VERDICT_FAIL, "dropped while idle");
+}
+
+static void every_response_must_be_ok(void **state)
+{
+	json_t *failures = json_pack("{s:i}", "status 500", 3);
+	struct result result = good_result("openssl");
+
+	(void)state;
+	result.rounds[1] = (struct result_round){97, 3, 1000};
+	gates_after_round(&result, 1, failures);
+	assert_judged(&result, VERDICT_FAIL, "round 2: 97 of 100 ok, 3 failed (status 500 3)");
+	json_decref(failures);
+	/* Nothing failed, but not all were asked. */
+	result = good_result("openssl");
+	result.rounds[0].ok = 99;
+	gates_after_round(&result, 0, NULL);
+	assert_judged(&result, VERDICT_FAIL, "round 1: 99 of 100 ok");
+}
+
+static void limits_of_the_experiment_hold(void **state)
+{
+	const struct gate_limits memory = {.user_bytes_per_conn_max = 2999};
+	const struct gate_limits ramp = {.ramp_s_max = 1.99};
+	struct result result = good_result("openssl");
+
+	(void)state;
+	gates_at_end(&result, &memory);
+	assert_judged(&result, VERDICT_FAIL,
+		      "3000 user bytes a connection, the gate is at most 2999");
+	result = good_result("openssl");
+	gates_at_end(&result, &ramp);
+	assert_judged(&result, VERDICT_FAIL, "ramp took 2.00 s, the gate is at most 1.99 s");
+}
+
+static void figures_that_do_not_count_are_invalid(void **state)
+{
+	const struct gate_limits ramp = {.ramp_s_max = 1};
+	struct result result = good_result("openssl");
+
+	(void)state;
+	result.listen_overflows = 3;
+	result.listen_drops = 3;
+	/* Invalid comes before a limit: the figure that breaks it does not count. */
+	gates_at_end(&result, &ramp);
+	assert_judged(&result, VERDICT_INVALID, "ListenOverflows 3, ListenDrops 3");
+	result = good_result("openssl");
+	result.client_cpu_percent = 95;
+	result.server_cpu_percent = 49;
+	gates_at_end(&result, &no_limits);
+	assert_judged(&result, VERDICT_INVALID, "the client was the bottleneck");
+	/* A busy client beside a busy server is no bottleneck. */
+	result = good_result("openssl");
+	result.client_cpu_percent = 99;
+	result.server_cpu_percent = 50;
+	gates_at_end(&result, &no_limits);
+	assert_judged(&result, VERDICT_PASS, "");
+}
+
+static void failures_are_listed_by_cause(void **state)
+{
+	json_t *failures = json_pack("{s:i, s:i, s:i}", "EPIPE", 5, "none", 0, "timeout", 2);
+	char text[64], small[8];
+
+	(void)state;
+	gates_failures_text(failures, text, sizeof(text));
+	assert_string_equal(text, "EPIPE 5, timeout 2");
+	gates_failures_text(failures, small, sizeof(small));
+	assert_string_equal(small, "EPIPE 5");
+	gates_failures_text(NULL, text, sizeof(text));
+	assert_string_equal(text, "cause unknown");
+	json_decref(failures);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(passes_when_all_is_well),
+		cmocka_unit_test(ramp_must_be_complete),
+		cmocka_unit_test(tls_must_be_1_3),
+		cmocka_unit_test(nothing_may_drop_while_idle),
+		cmocka_unit_test(every_response_must_be_ok),
+		cmocka_unit_test(limits_of_the_experiment_hold),
+		cmocka_unit_test(figures_that_do_not_count_are_invalid),
+		cmocka_unit_test(failures_are_listed_by_cause),
+	};
+
+	return cmocka_run_group_tests_name("gates", tests, NULL, NULL);
+}

@@ -1,0 +1,176 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# harness/bench/tests/ - parkbench as its user meets it: a cell that passes, programs that die, lie or
+# hang about, limits, and being killed itself. Prints TAP. The programs beside a copy of parkbench are
+# small scripts that misbehave when told to, and else become the real ones.
+set -u
+
+O=$(realpath "${O:-build}")
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+mkdir "$dir/bin"
+cp "$O/parkbench" "$dir/bin/"
+ln -s "$O/tls" "$dir/bin/tls"
+cd "$dir" || exit 1
+
+# FAULT is done to cells of park level hold only, so that others show the run going on.
+cat >bin/parkbench-server <<EOT
+#!/bin/bash
+case "\$* " in *"--park hold "*) eval "\${SERVER_FAULT:-}" ;; esac
+exec "$O/parkbench-server" "\$@"
+EOT
+cat >bin/parkbench-load <<EOT
+#!/bin/bash
+case "\$* " in *"--control "*) eval "\${LOAD_FAULT:-}" ;; esac
+exec "$O/parkbench-load" "\$@"
+EOT
+chmod +x bin/parkbench-server bin/parkbench-load
+
+cat >test.cfg <<'EOT'
+reactors = [ "epoll" ];
+tls = [ "plain" ];
+park = "all";
+connections = 50;
+workers = 1;
+client_workers = 1;
+settle_s = 0.2;
+hold_s = 0.2;
+EOT
+
+number=0
+check() {
+	number=$((number + 1))
+	if [ "$2" -eq 0 ]; then
+		echo "ok $number - $1"
+	else
+		echo "not ok $number - $1"
+		sed 's/^/# /' out err 2>/dev/null
+	fi
+}
+run() {
+	rm -rf run
+	timeout 60 bin/parkbench run test.cfg --out run "$@" >out 2>err
+}
+# The verdict line of a park level.
+line() { grep "+$1\"" run/cells.jsonl; }
+says() { line "$1" | grep -q "\"verdict\":\"$2\",\"reason\":\"$3"; }
+passes() { line "$1" | grep -q '"verdict":"pass","reason":null,"established":50,"dropped_idle":0'; }
+
+run
+check "a run passes" $?
+passes hold && passes shed
+check "its cells pass" $?
+[ "$(wc -l <run/cells.jsonl)" -eq 2 ] && [ "$(cat run/handshake_us/*.txt | wc -l)" -eq 100 ] &&
+	grep -q '"seed"' run/manifest.json && [ -d run/logs ]
+check "its directory is complete" $?
+grep -q "^epoll+plain+shed .* pass .* 50 " out
+check "its table is printed" $?
+timeout 10 bin/parkbench show run >shown 2>err && grep -q "^epoll+plain+shed .* pass" shown
+check "show prints it again" $?
+
+timeout 60 bin/parkbench run test.cfg --out run >out 2>err
+[ $? -eq 2 ] && grep -q "is there and not empty" err
+check "results are never written over" $?
+
+timeout 60 bin/parkbench run test.cfg --only '*+shed' >out 2>err && [ -e results/local/latest/cells.jsonl ] &&
+	timeout 10 bin/parkbench show >shown 2>err && grep -q "^epoll+plain+shed" shown &&
+	! grep -q "^epoll+plain+hold" shown
+check "results/local/latest is the last run" $?
+
+SERVER_FAULT='(sleep 0.5; kill -KILL $$) &' run
+[ $? -eq 1 ] && says hold fail 'server died in step .*: signal 9 (Killed)' && passes shed
+check "a server that dies fails its cell, and the others go on" $?
+
+LOAD_FAULT='(sleep 0.5; kill -KILL $$) &' run --only '*+shed'
+[ $? -eq 1 ] && says shed fail 'client died in step .*: signal 9 (Killed)'
+check "a client that dies fails its cell" $?
+
+SERVER_FAULT='echo can not bind >&2; exit 2' run
+[ $? -eq 1 ] && says hold fail 'server died in step server start: exit status 2: can not bind' && passes shed
+check "a server that does not start is told with its last words" $?
+
+SERVER_FAULT='echo hello; sleep 60' run
+[ $? -eq 1 ] && says hold fail 'server answered nonsense in step server start' && passes shed
+check "a server that answers nonsense fails its cell" $?
+
+printf 'gates = { ramp_s_max = 0.001; };\n' | cat test.cfg - >gate.cfg
+rm -rf run
+timeout 60 bin/parkbench run gate.cfg --out run --only '*+shed' --connections 300 >out 2>err
+[ $? -eq 1 ] && says shed fail 'ramp took .* s, the gate is at most 0.00 s'
+check "a gate of the experiment that does not hold fails the cell" $?
+
+(ulimit -n 100 && run)
+[ $? -eq 2 ] && says shed skip 'needs [0-9]* files a process, the hard limit is 100; raise it with: ' &&
+	grep -q "every cell was skipped" err
+check "too low a limit on files skips the cell and says how to raise it" $?
+
+if unshare -Ur true 2>/dev/null; then
+	unshare -Ur bash -c "echo 0 >/proc/sys/user/max_user_namespaces &&
+		exec setpriv --bounding-set=-all --inh-caps=-all timeout 60 bin/parkbench \
+		run test.cfg --out '$dir/forbidden'" >out 2>err
+	[ $? -eq 2 ] && grep -q '"skip","reason":"no private network: .*sysctl -w user.max_user_namespaces' \
+		forbidden/cells.jsonl
+	check "forbidden user namespaces skip the cell and say what allows them" $?
+	rm -rf run
+	unshare -Ur timeout 60 bin/parkbench run test.cfg --out run --only '*+shed' >out 2>err && passes shed
+	check "a user without rights runs cells too" $?
+else
+	check "no user namespaces here # SKIP" 0
+	check "a user without rights # SKIP" 0
+fi
+
+timeout 10 bin/parkbench run test.cfg --only 'nothing' >out 2>err
+[ $? -eq 2 ] && grep -q 'selects nothing' err && grep -q '^  epoll+plain+hold' err
+check "a pattern that selects nothing lists the cells" $?
+sed -i 's/"plain"/"gnutls"/' gate.cfg
+timeout 10 bin/parkbench run gate.cfg >out 2>err
+[ $? -eq 2 ] && grep -q 'gate.cfg:2: tls: unknown name "gnutls"; known here: .*plain' err
+check "an unknown backend is refused with the known ones" $?
+mv bin/parkbench-load bin/away
+timeout 10 bin/parkbench run test.cfg >out 2>err
+[ $? -eq 2 ] && grep -q 'parkbench-load: .*build it with: make' err
+check "a missing program is told before anything runs" $?
+mv bin/away bin/parkbench-load
+
+# Processes of ours that run in this directory; a zombie runs nowhere.
+survivors() { for p in /proc/[0-9]*; do
+	[ "$(readlink "$p/cwd")" = "$dir" ] && grep -s '^parkbench' "$p/comm"
+done; }
+groups_of() { find /sys/fs/cgroup -type d -name "parkbench-$1-*" 2>/dev/null; }
+# Starts a long run whose first cell passes, and waits until the second is at work.
+start_long() {
+	rm -rf run
+	sed 's/hold_s.*/hold_s = 1.0;/' test.cfg >long.cfg
+	"$dir/bin/parkbench" run long.cfg --out run >out 2>err &
+	pid=$!
+	for _ in $(seq 200); do
+		[ -s run/cells.jsonl ] && [ -e "$(echo run/logs/2-*-client.log)" ] &&
+			[ "$(survivors | wc -l)" -eq 5 ] && return
+		sleep 0.05
+	done
+}
+
+start_long
+[ "$(survivors | wc -l)" -eq 5 ] && [ "$(groups_of $pid | wc -l)" -ne 1 ]
+check "at work there are parkbench, janitor, cell, server and client" $?
+kill -TERM $pid
+wait $pid
+[ $? -eq 143 ] && grep -q "interrupted (Terminated) after 1 of 2 cells" out &&
+	[ "$(wc -l <run/cells.jsonl)" -eq 1 ] && grep -q "^epoll+plain+.* pass " out
+check "interrupted, it keeps what is finished and prints the table" $?
+[ -z "$(survivors)" ] && [ -z "$(groups_of $pid)" ]
+check "interrupted, it leaves no process and no memory group" $?
+
+start_long
+kill -KILL $pid
+wait $pid 2>/dev/null
+for _ in $(seq 60); do
+	[ -z "$(survivors)" ] && [ -z "$(groups_of $pid)" ] && break
+	sleep 0.05
+done
+[ -z "$(survivors)" ] && [ -z "$(groups_of $pid)" ]
+check "killed, it leaves no process and no memory group" $?
+timeout 10 bin/parkbench show run >shown 2>err && grep -q "only 1 of 2 cells" shown
+check "killed, its finished cells can be shown" $?
+
+echo "1..$number"

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+/* harness/bench/tests/ - the table of a run, and reading a run's directory again. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/bench/rundir.h"
+#include "harness/bench/table.h"
+
+#define FIXTURES "harness/bench/tests/fixtures/"
+
+/* The table of a fixture as text; the caller frees it. */
+static char *table_of(const char *dir)
+{
+	char *text = NULL, error[512] = "";
+	size_t size = 0;
+	json_t *lines;
+	FILE *stream;
+
+	if (rundir_load(dir, &lines, error, sizeof(error)))
+		fail_msg("%s", error);
+	stream = open_memstream(&text, &size);
+	assert_int_equal(table_print(stream, lines), 0);
+	fclose(stream);
+	json_decref(lines);
+	return text;
+}
+
+/* The words of the line that begins with `name`, one blank between them. */
+static void line_of(const char *table, const char *name, char *line, size_t size)
+{
+	const char *from = strstr(table, name);
+	size_t used = 0;
+
+	assert_non_null(from);
+	for (; *from != '\n' && used < size - 1; from++)
+		if (*from != ' ' || (used && line[used - 1] != ' '))
+			line[used++] = *from;
+	line[used] = '\0';
+}
+
+static void shows_medians_ranges_and_ratios(void **state)
+{
+	char *table = table_of(FIXTURES "run"), line[512];
+
+	(void)state;
+	line_of(table, "cell ", line, sizeof(line));
+	assert_string_equal(line,
+			    "cell verdict conns user B kernel B total B x plain ramp s p99 ms "
+			    "us/hs x floor us/req req/s client % client B");
+	line_of(table, "epoll+boringssl+shed", line, sizeof(line));
+	assert_string_equal(line, "epoll+boringssl+shed pass 1000 2800 (2700-2900) 3900 6700 1.68 "
+				  "0.50 (0.40-0.60) 2.5 310 2.07 9.5 5000 41 3000");
+	line_of(table, "epoll+plain+shed", line, sizeof(line));
+	assert_string_equal(line, "epoll+plain+shed pass 1000 100 3900 4000 1.00 0.05 2.5 8 - 9.5 "
+				  "5000 41 3000");
+	free(table);
+}
+
+/* What did not pass has no figures, but its reason. */
+static void shows_reasons_instead_of_figures(void **state)
+{
+	char *table = table_of(FIXTURES "run"), line[512];
+
+	(void)state;
+	line_of(table, "classic+boringssl+shed", line, sizeof(line));
+	assert_string_equal(line, "classic+boringssl+shed fail - - - - - - - - - - - - -");
+	assert_non_null(strstr(table, "classic+boringssl+shed #1: fail: server died in step ramp: "
+				      "signal 9 (Killed)\n"));
+	assert_non_null(
+		strstr(table, "classic+plain+shed #1: skip: reactor classic: no threads\n"));
+	free(table);
+}
+
+static void leaves_out_a_line_cut_short(void **state)
+{
+	char error[512] = "";
+	json_t *lines;
+
+	(void)state;
+	assert_int_equal(rundir_load(FIXTURES "cut", &lines, error, sizeof(error)), 0);
+	assert_int_equal(json_array_size(lines), 1);
+	assert_int_equal(rundir_planned(FIXTURES "cut"), 12);
+	assert_int_equal(rundir_planned(FIXTURES "run"), 0);
+	json_decref(lines);
+}
+
+static void names_file_and_line_of_a_broken_run(void **state)
+{
+	char path[PATH_MAX], error[512] = "";
+	json_t *lines;
+
+	(void)state;
+	assert_int_equal(rundir_load(FIXTURES "broken", &lines, error, sizeof(error)), -EINVAL);
+	assert_non_null(strstr(error, FIXTURES "broken/cells.jsonl:2: "));
+	assert_int_equal(rundir_find("no-such-run", path, sizeof(path), error, sizeof(error)),
+			 -ENOENT);
+	assert_non_null(strstr(error, "no-such-run: no run of that name"));
+	assert_int_equal(rundir_find(FIXTURES "run", path, sizeof(path), error, sizeof(error)), 0);
+	assert_string_equal(path, FIXTURES "run");
+}
+
+static void prints_a_table_of_nothing(void **state)
+{
+	json_t *lines = json_array();
+	size_t size = 0;
+	char *text = NULL;
+	FILE *stream = open_memstream(&text, &size);
+
+	(void)state;
+	assert_int_equal(table_print(stream, lines), 0);
+	fclose(stream);
+	assert_int_equal(strncmp(text, "cell", 4), 0);
+	free(text);
+	json_decref(lines);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(shows_medians_ranges_and_ratios),
+		cmocka_unit_test(shows_reasons_instead_of_figures),
+		cmocka_unit_test(leaves_out_a_line_cut_short),
+		cmocka_unit_test(names_file_and_line_of_a_broken_run),
+		cmocka_unit_test(prints_a_table_of_nothing),
+	};
+
+	return cmocka_run_group_tests_name("table", tests, NULL, NULL);
+}
