@@ -23,6 +23,7 @@ include harness/mk/tls.mk
 include harness/mk/programs.mk
 include harness/mk/tests.mk
 include harness/mk/lint.mk
+include harness/mk/experiment.mk
 
 .PHONY: all clean help deps deps-lint
 
