@@ -36,12 +36,12 @@ def records: [inputs] | to_entries | map(select(.value | test("\\S"))
 
 # ---- cells
 
-def host: $manifest[0].host // {};
+def cpu: $manifest[0].cpu // {};
 def user: .memory.user_bytes_per_conn;
 def total: if user == null or .memory.kernel_bytes_per_conn == null then null
 	else user + .memory.kernel_bytes_per_conn end;
 def rate: if (.ramp_s // 0) > 0 and .established != null
-	then .established / .ramp_s / (host.cpus // 1) else null end;
+	then .established / .ramp_s / (cpu.online // 1) else null end;
 
 def summarised: map(select(.verdict == "pass")) as $passed
 	| (map(select(.verdict != "pass")) | first) as $other
@@ -115,7 +115,7 @@ def marked: ([.[] | select(.tls == "plain" and .total.median != null)] | min_by(
 	as $floor
 	| [(headlines | ["memory", "published", .memory.user_bytes_per_conn,
 		"\(.label): \(.memory.user_bytes_per_conn // 0 | thousands) B"]),
-	   (headlines | ["rate", "published", (if host.cpus then published_rate else null end),
+	   (headlines | ["rate", "published", (if cpu.online then published_rate else null end),
 		"\(.label), \(.cpus) cores: \(published_rate // 0 | thousands)"]),
 	   ["memory", "floor", $floor.total.median,
 		"\($floor.label): \($floor.total.median // 0 | thousands) B"]]
@@ -127,14 +127,14 @@ def marked: ([.[] | select(.tls == "plain" and .total.median != null)] | min_by(
 def range_of(f): map(f) | known | if length == 0 then "?" elif min == max then min | thousands
 	else "\(min | thousands) to \(max | thousands)" end;
 def methods(f): map(f) | known | unique | if length == 0 then "" else " (\(join(", ")))" end;
-def machine: [host.cpu_model, (host.cpus | if . then "\(.) cores" else empty end),
-	(host.kernel | if . then "Linux \(ltrimstr("Linux "))" else empty end),
+def machine: [cpu.model, (cpu.online | if . then "\(.) cores" else empty end),
+	($manifest[0].kernel.release | if . then "Linux \(ltrimstr("Linux "))" else empty end),
 	($manifest[0].date // empty | tostring | .[:10])] | known | join(" · ");
 def facts($rows; $refs): [
 	"connections = \(range_of(.connections) | quoted)",
 	"machine = \([machine, "run \(.[0].run // "?")"] | map(select(. != "")) | join(" · ") | quoted)",
 	"repeats = \($rows | map(.passed) | max)",
-	"cores = \(host.cpus // 0)",
+	"cores = \(cpu.online // 0)",
 	"user_method = \(methods(.memory.user_method) | quoted)",
 	"kernel_method = \(methods(.memory.kernel_method) | quoted)",
 	"rows_high = \($rows | last.y + 1)",
