@@ -11,9 +11,7 @@ published=$root/results/published
 data=${1-}
 
 runs_in() {
-	for file in "$1"/*/cells.jsonl; do
-		[ ! -f "$file" ] || dirname "$file"
-	done
+	find "$1" -name cells.jsonl 2>/dev/null | sort | sed 's,/cells.jsonl$,,'
 }
 
 no_data() {
