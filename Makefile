@@ -10,7 +10,7 @@ say = $(if $(filter 1,$(V)),@:,@printf '  %-7s %s\n')
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 .SECONDARY:
-MAKEFLAGS += --no-builtin-rules
+MAKEFLAGS += --no-builtin-rules --no-print-directory
 
 # What can be built is found out when this file is read: `make deps check` therefore installs
 # first, and reads it again for the rest.

@@ -4,12 +4,14 @@
 deps_targets := $(filter deps deps-lint,$(MAKECMDGOALS))
 other_targets := $(filter-out deps deps-lint,$(MAKECMDGOALS))
 
+deps_extra := $(if $(filter source,$(BORINGSSL)),boringssl-source)
+
 .PHONY: $(MAKECMDGOALS)
 deps:
-	$(Q)harness/mk/deps.sh
+	$(Q)harness/mk/deps.sh $(deps_extra)
 
 deps-lint:
-	$(Q)harness/mk/deps.sh lint
+	$(Q)harness/mk/deps.sh lint $(deps_extra)
 
 ifneq ($(other_targets),)
 $(firstword $(other_targets)): $(deps_targets)

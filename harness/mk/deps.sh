@@ -1,17 +1,21 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Installs the Debian packages that ParkBench needs and that are missing, and says which.
-# Without root it prints the command instead. usage: harness/mk/deps.sh [lint]
+# Without root it prints the command instead. usage: harness/mk/deps.sh [lint] [boringssl-source]
 set -u
 
 build="gcc libc6-dev pkg-config libssl-dev android-libboringssl-dev libjansson-dev libconfig-dev
 libhttp-parser-dev"
 plots="gnuplot-nox jq fonts-dejavu-core"
 tests="libcmocka-dev curl openssl wrk libasan8 libubsan1 libtsan2"
-lint="clang-tidy cppcheck"
 
 wanted="$build $plots $tests"
-[ "${1:-}" = lint ] && wanted="$wanted $lint"
+for extra in "$@"; do
+	case $extra in
+	lint) wanted="$wanted clang-tidy cppcheck" ;;
+	boringssl-source) wanted="$wanted g++ dpkg-dev" ;;
+	esac
+done
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
 	echo "make deps: this is no Debian; README.md names the packages needed" >&2
