@@ -5,6 +5,9 @@
  * Kernel floor: 2.6.28 (accept4); from 5.11 on deadlines are exact (epoll_pwait2).
  * Source: epoll(7), epoll_ctl(2); kernel fs/eventpoll.c, net/ipv4/tcp.c.
  *
+ * Kernel bytes an idle connection: struct epitem 128, struct eppoll_entry 72, its
+ * hook in the file 8.
+ *
  * An edge is told once. What can not be used up now is given back to the kernel
  * by EPOLL_CTL_MOD: it polls the socket again and, if that is still ready, puts
  * it at the tail of the kernel's own ready list. So fairness, reopened gates and
@@ -387,6 +390,7 @@ static const struct reactor_ops epoll_ops = {
 	.name = "epoll",
 	.summary = "edge-triggered epoll, one scratch buffer a worker (the reference)",
 	.kernel_floor = "2.6.28",
+	.kernel_conn_bytes = 208,
 	.loop_size = sizeof(struct epoll_engine),
 	.conn_size = sizeof(struct epoll_conn),
 	.probe = epoll_probe,

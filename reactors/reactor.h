@@ -111,6 +111,9 @@ struct reactor_ops {
 	const char *name;         /* as in config, JSON, plots: "epoll" */
 	const char *summary;      /* one line for `parkbench list` */
 	const char *kernel_floor; /* first kernel that can run it: "2.6" */
+	/* Predicted kernel bytes of an idle connection beyond its socket: the sum of
+	 * objects that the file's first comment lists. */
+	unsigned kernel_conn_bytes;
 	unsigned caps;            /* enum reactor_caps */
 	size_t loop_size;         /* private bytes a loop; the core allocates */
 	size_t conn_size;         /* private bytes an active connection */

@@ -52,6 +52,13 @@ void load_round(struct load *load)
 	begin(load, load_worker_round);
 }
 
+void load_active(struct load *load, double fraction, double seconds)
+{
+	load->shared.active_fraction = fraction;
+	load->shared.active_end_ns = clock_now_ns() + (uint64_t)(seconds * NS_PER_S);
+	begin(load, load_worker_active);
+}
+
 void load_close(struct load *load)
 {
 	begin(load, load_worker_close);
@@ -70,6 +77,7 @@ static void add_worker(struct worker *worker, void *arg)
 	sum->result->ok += lw->ok;
 	sum->result->failed += lw->failed;
 	sum->result->open += lw->open;
+	sum->result->active += lw->active;
 	if (lw->last_ns > sum->last_ns)
 		sum->last_ns = lw->last_ns;
 	tally_merge(&sum->result->failures, &lw->failures);

@@ -34,6 +34,7 @@ struct load_result {
 	uint64_t ok;     /* established, answered or closed */
 	uint64_t failed; /* the rest of those that the phase was about */
 	uint64_t open;   /* connections now */
+	uint64_t active; /* of load_active: connections that asked */
 	double seconds;  /* from the first act to the last result */
 	struct tally failures;
 };
@@ -49,6 +50,9 @@ int load_start(struct load **load, const struct load_config *config, char *reaso
 /* Begin a phase; load_wait tells its end. */
 void load_ramp(struct load *load);
 void load_round(struct load *load);
+/* So large a fraction of the connections, at least one a worker, asks again as soon as it is
+ * answered, until `seconds` are over; the others stay idle. */
+void load_active(struct load *load, double fraction, double seconds);
 void load_close(struct load *load);
 /* Waits at most `wait_ms` for the end of the phase: true with its result, or
  * false with the result so far. */

@@ -59,7 +59,7 @@ static void count(struct load_worker *lw, const char *failure)
 	}
 }
 
-/* One of the pending results of a round or a close has come. */
+/* One of the pending results has come. */
 static void settle_one(struct load_worker *lw, const char *failure)
 {
 	count(lw, failure);
@@ -158,7 +158,8 @@ static void on_established(struct worker *worker, struct conn *conn)
 
 /* ---- rounds ---- */
 
-static void ask(struct load_worker *lw, struct conn *conn)
+/* The request leaves with the connection's next output. */
+static void expect(struct load_worker *lw, struct conn *conn)
 {
 	struct load_conn *lc = conn_app(conn);
 
@@ -170,6 +171,11 @@ static void ask(struct load_worker *lw, struct conn *conn)
 	}
 	response_init(lc->response, &lw->shared->request);
 	lc->request_sent = 0;
+}
+
+static void ask(struct load_worker *lw, struct conn *conn)
+{
+	expect(lw, conn);
 	conn_output(&lw->worker, conn);
 }
 
@@ -192,6 +198,33 @@ void load_worker_round(struct worker *worker, void *unused)
 	begin_phase(lw, LOAD_ROUND);
 	for_all_open(lw, ask);
 	pthread_barrier_wait(&lw->shared->sent);
+}
+
+/* So many of the open connections, evenly spread over the table. */
+static void ask_some(struct load_worker *lw, uint64_t count)
+{
+	struct worker *worker = &lw->worker;
+	uint64_t open = lw->open, seen = 0;
+
+	for (uint32_t slot = 0; slot < worker->slots.top; slot++) {
+		if (worker->slots.table[slot].fd < 0 || conn_at(worker, slot)->state != CONN_OPEN)
+			continue;
+		if ((seen + 1) * count / open > seen * count / open)
+			ask(lw, conn_at(worker, slot));
+		seen++;
+	}
+}
+
+void load_worker_active(struct worker *worker, void *unused)
+{
+	struct load_worker *lw = load_worker(worker);
+	double share = lw->shared->active_fraction * (double)lw->open;
+
+	(void)unused;
+	begin_phase(lw, LOAD_ACTIVE);
+	lw->active = lw->open && share < 1 ? 1 : (uint32_t)(share + 0.5);
+	if (lw->active)
+		ask_some(lw, lw->active);
 }
 
 static size_t on_produce(struct worker *worker, struct conn *conn, uint8_t *buf, size_t size)
@@ -234,6 +267,8 @@ static void on_data(struct worker *worker, struct conn *conn, const uint8_t *byt
 	forget_response(lc);
 	conn_progress(conn);
 	settle_one(lw, NULL);
+	if (lw->phase == LOAD_ACTIVE && lw->last_ns < lw->shared->active_end_ns)
+		expect(lw, conn);
 }
 
 static bool on_busy(const struct worker *worker, const struct conn *conn)

@@ -14,6 +14,7 @@ enum load_phase {
 	LOAD_IDLE, /* connections are held; one that ends was dropped */
 	LOAD_RAMP,
 	LOAD_ROUND,
+	LOAD_ACTIVE, /* some ask again and again, the rest stay idle */
 	LOAD_CLOSE,
 };
 
@@ -21,6 +22,8 @@ enum load_phase {
 struct load_shared {
 	struct request request;
 	uint64_t start_ns;      /* of the phase; set before the workers begin it */
+	double active_fraction; /* of the open connections */
+	uint64_t active_end_ns; /* nobody asks again after this */
 	pthread_barrier_t sent; /* all requests of a round have left */
 	pthread_mutex_t mutex;  /* guards unfinished */
 	pthread_cond_t ended;
@@ -39,7 +42,8 @@ struct load_worker {
 
 	enum load_phase phase;
 	uint32_t started, in_flight; /* ramp */
-	uint32_t pending;            /* round, close: results to come */
+	uint32_t pending;            /* but in the ramp: results to come */
+	uint32_t active;             /* connections that ask again and again */
 	uint64_t open;
 	uint64_t ok, failed;   /* of the phase */
 	uint64_t last_ns;      /* the last result of the phase */
@@ -56,6 +60,7 @@ extern const struct app_ops load_app;
 /* The beginnings of phases, to be run in the worker's thread. */
 void load_worker_ramp(struct worker *worker, void *unused);
 void load_worker_round(struct worker *worker, void *unused);
+void load_worker_active(struct worker *worker, void *unused);
 void load_worker_close(struct worker *worker, void *unused);
 
 #endif

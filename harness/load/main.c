@@ -19,6 +19,8 @@
 #include "harness/load/load.h"
 
 #define PROGRESS_MS 250
+/* Of a hold or an active phase: a day. */
+#define SECONDS_MAX 86400
 
 const char *argp_program_version = "parkbench-load (ParkBench) " PARKBENCH_VERSION;
 
@@ -57,7 +59,8 @@ static const struct argp_option options[] = {
 	{"samples", OPT_SAMPLES, "FILE", 0,
 	 "Write every handshake time, in microseconds, one a line", 2},
 	{"control", OPT_CONTROL, NULL, 0,
-	 "Take the commands `ramp`, `hold SECONDS`, `round`, `close` and `quit` on standard input, "
+	 "Take the commands `ramp`, `hold SECONDS`, `round`, `active FRACTION SECONDS`, `close` "
+	 "and `quit` on standard input, "
 	 "answer in JSON",
 	 3},
 	{"crypto-floor", OPT_CRYPTO_FLOOR, "N", 0,
@@ -83,7 +86,7 @@ static error_t parse_run_option(int key, char *arg, struct argp_state *state)
 		a->samples = arg;
 		return 0;
 	case OPT_HOLD:
-		a->hold_s = option_number(state, "--hold", arg, 0, 86400);
+		a->hold_s = option_number(state, "--hold", arg, 0, SECONDS_MAX - 1);
 		return 0;
 	case OPT_ROUNDS:
 		a->rounds = option_number(state, "--rounds", arg, 0, 1000);
@@ -227,6 +230,20 @@ static json_t *round_trip(struct load *load, const struct arguments *a)
 			 tally_json(&result.failures));
 }
 
+static json_t *be_active(struct load *load, const struct arguments *a, double fraction,
+			 double seconds)
+{
+	struct load_result result;
+
+	load_active(load, fraction, seconds);
+	await(load, a, "active", &result);
+	return json_pack("{s:s,s:I,s:I,s:I,s:f,s:f,s:o}", "event", "active", "connections",
+			 (json_int_t)result.active, "ok", (json_int_t)result.ok, "failed",
+			 (json_int_t)result.failed, "seconds", result.seconds, "rps",
+			 result.seconds > 0 ? (double)result.ok / result.seconds : 0.0, "failures",
+			 tally_json(&result.failures));
+}
+
 static json_t *close_all(struct load *load, const struct arguments *a)
 {
 	struct load_result result;
@@ -242,20 +259,24 @@ static json_t *close_all(struct load *load, const struct arguments *a)
 /* False: quit. */
 static bool obey(struct load *load, const struct arguments *a, const char *line)
 {
-	double seconds;
+	double fraction, seconds;
 
 	if (!strcmp(line, "quit"))
 		return false;
 	if (!strcmp(line, "ramp"))
 		control_say(ramp(load, a));
-	else if (sscanf(line, "hold %lf", &seconds) == 1 && seconds >= 0 && seconds < 86400)
+	else if (sscanf(line, "hold %lf", &seconds) == 1 && seconds >= 0 && seconds < SECONDS_MAX)
 		control_say(hold(load, a, seconds));
 	else if (!strcmp(line, "round"))
 		control_say(round_trip(load, a));
+	else if (sscanf(line, "active %lf %lf", &fraction, &seconds) == 2 && fraction > 0 &&
+		 fraction <= 1 && seconds >= 0 && seconds < SECONDS_MAX)
+		control_say(be_active(load, a, fraction, seconds));
 	else if (!strcmp(line, "close"))
 		control_say(close_all(load, a));
 	else
-		control_complain(line, "ramp, hold SECONDS, round, close, quit");
+		control_complain(line,
+				 "ramp, hold SECONDS, round, active FRACTION SECONDS, close, quit");
 	return true;
 }
 
