@@ -19,6 +19,7 @@ include harness/mk/deps.mk
 else
 include harness/mk/flags.mk
 include harness/mk/reactors.mk
+include harness/mk/new-reactor.mk
 include harness/mk/tls.mk
 include harness/mk/programs.mk
 include harness/mk/tests.mk

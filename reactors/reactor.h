@@ -18,7 +18,8 @@
  *    stale event is recognised, and a parked connection needs no object.
  *
  * Units: sizes in bytes, times in nanoseconds of CLOCK_MONOTONIC.
- * Errors: negative errno. Threads: every op of a loop is called from the thread
+ * Errors: negative errno; -ENOSYS is that of an op not written yet (the skeleton
+ * of `make new-reactor`). Threads: every op of a loop is called from the thread
  * that called init, or from inside an upcall of the same loop; only `wake` may
  * be called from anywhere. Upcalls of one loop never run concurrently and are
  * made only while `run` is being executed.

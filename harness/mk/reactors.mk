@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# Finds the engines: every reactors/*.c is one, registry.c apart. What a file needs to be built
-# stands in its first comment, `build-pkg: liburing >= 2.3` (pkg-config) or `build-lib: ev` (a
-# library without a .pc file); where that is missing the file is left out with a printed line.
+# Finds the engines: every reactors/*.c is one, or code that engines share; registry.c is always
+# there. What a file needs to be built stands in its first comment, `build-pkg: liburing >= 2.3`
+# (pkg-config) or `build-lib: ev` (a library without a .pc file); where that is missing the file is
+# left out with a printed line.
 
 REACTOR_ALL := $(filter-out reactors/registry.c,$(wildcard reactors/*.c))
 reactor_need = $(shell sed -n 's/^.*build-$(2): *//p;/\*\//q' $(1))

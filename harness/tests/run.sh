@@ -31,7 +31,7 @@ count() {
 	[ "$bad" -gt 0 ] && printf ', %d FAILED' "$bad"
 	[ "$skip" -gt 0 ] && printf ', %d skipped' "$skip"
 	printf '\n'
-	[ "$bad" -gt 0 ] && sed 's/^/    /' "$log" | tail -n 60
+	[ "$bad" -gt 0 ] && grep -vE '^[[:space:]]*ok |# SKIP' "$log" | sed 's/^/    /' | tail -n 60
 	[ "$skip" -gt 0 ] && grep -E '# SKIP' "$log" | sed 's/^[[:space:]]*/    /' | sort | uniq
 }
 

@@ -133,7 +133,7 @@ static void closes_with_unread_input(struct bed *bed)
 	struct bed_peer *peer;
 	uint32_t slot = bed_pair(bed, &peer);
 
-	assert_int_equal(bed->loop.ops->recv_gate(&bed->loop, slot, false), 0);
+	assert_int_equal(bed_gate(bed, slot, false), 0);
 	peer->to_send = 100000;
 	bed_steps(bed, 5);
 	bed_close_conn(bed, slot);

@@ -76,7 +76,6 @@ static void parks_in_received(struct bed *bed)
 
 static void refuses_to_park(struct bed *bed)
 {
-	const struct reactor_ops *ops = bed->loop.ops;
 	struct bed_peer *peer;
 	uint32_t slot = bed_pair(bed, &peer);
 
@@ -85,9 +84,9 @@ static void refuses_to_park(struct bed *bed)
 	assert_int_equal(bed_park(bed, slot), -EBUSY);
 	peer->deaf = false;
 	bed_until(bed, !bed->conns[slot].sending);
-	assert_int_equal(ops->recv_gate(&bed->loop, slot, false), 0);
+	assert_int_equal(bed_gate(bed, slot, false), 0);
 	assert_int_equal(bed_park(bed, slot), -EBUSY);
-	assert_int_equal(ops->recv_gate(&bed->loop, slot, true), 0);
+	assert_int_equal(bed_gate(bed, slot, true), 0);
 	bed_until(bed, bed_park(bed, slot) == 0);
 }
 

@@ -178,10 +178,8 @@ static void sends_from_other_upcall(struct bed *bed)
 
 static void set_gate(struct bed *bed, uint32_t slot, bool open)
 {
-	const struct reactor_ops *ops = bed->loop.ops;
-
-	bed_check(bed, ops->recv_gate(&bed->loop, slot, open) == 0, "recv_gate failed");
-	bed_check(bed, ops->recv_gate(&bed->loop, slot, open) == 0, "recv_gate failed again");
+	bed_check(bed, bed_gate(bed, slot, open) == 0, "recv_gate failed");
+	bed_check(bed, bed_gate(bed, slot, open) == 0, "recv_gate failed again");
 }
 
 /* Until nothing comes any more: bytes taken before the gate closed may. */

@@ -44,6 +44,30 @@ void bed_check(struct bed *bed, bool held, const char *fault)
 		snprintf(bed->fault, sizeof(bed->fault), "%s", fault);
 }
 
+static void fail_unwritten(struct bed *bed)
+{
+	static const struct reactor_ops *told;
+	const struct reactor_ops *ops = bed->loop.ops;
+
+	if (told == ops) {
+		skip();
+		return;
+	}
+	told = ops;
+	fail_msg("'%s' of %s answers -ENOSYS: it is not written yet. Write it next; what it "
+		 "has to do is said at (*%s) in reactors/reactor.h",
+		 bed->unwritten, ops->name, bed->unwritten);
+}
+
+int bed_answer(struct bed *bed, const char *op, int answer)
+{
+	if (answer == -ENOSYS && !bed->unwritten)
+		bed->unwritten = op;
+	if (bed->unwritten && !bed->in_run)
+		fail_unwritten(bed);
+	return answer;
+}
+
 /* The reactor's private bytes, then ours: a canary, to see that it knows its size. */
 static void *new_active(struct bed *bed)
 {
@@ -87,7 +111,7 @@ int64_t bed_attach(struct bed *bed, int fd)
 	slots[slot].generation++;
 	slots[slot].active = new_active(bed);
 	bed->conns[slot] = (struct bed_conn){.end = END_NONE};
-	error = bed->loop.ops->attach(&bed->loop, slot);
+	error = bed_answer(bed, "attach", bed->loop.ops->attach(&bed->loop, slot));
 	if (error) {
 		free_active(bed, slot);
 		slots[slot].fd = -1;
@@ -112,7 +136,7 @@ static void on_accepted(struct reactor_loop *loop, int fd)
 		else
 			bed_check(bed, bed_attach(bed, fd) >= 0, "attach failed");
 		if (bed->accepted == bed->accept_limit)
-			bed->loop.ops->accept_gate(loop, false);
+			bed_answer(bed, "accept_gate", loop->ops->accept_gate(loop, false));
 	}
 	bed->in_upcall = false;
 }
@@ -183,7 +207,8 @@ int bed_send(struct bed *bed, uint32_t slot, size_t len)
 	int status;
 
 	bed_check(bed, conn->queued + len <= sizeof(pattern), "the test sends too much");
-	status = bed->loop.ops->send(&bed->loop, slot, pattern + conn->queued, len);
+	status = bed_answer(bed, "send",
+			    bed->loop.ops->send(&bed->loop, slot, pattern + conn->queued, len));
 	if (status >= 0)
 		conn->queued += len;
 	if (status == REACTOR_PENDING)
@@ -193,7 +218,7 @@ int bed_send(struct bed *bed, uint32_t slot, size_t len)
 
 int bed_park(struct bed *bed, uint32_t slot)
 {
-	int error = bed->loop.ops->park(&bed->loop, slot);
+	int error = bed_answer(bed, "park", bed->loop.ops->park(&bed->loop, slot));
 
 	if (error == 0)
 		free_active(bed, slot);
@@ -202,16 +227,22 @@ int bed_park(struct bed *bed, uint32_t slot)
 
 void bed_unpark(struct bed *bed, uint32_t slot)
 {
+	int error;
+
 	bed->loop.slots[slot].active = new_active(bed);
-	bed_check(bed, bed->loop.ops->unpark(&bed->loop, slot) == 0, "unpark failed");
+	error = bed_answer(bed, "unpark", bed->loop.ops->unpark(&bed->loop, slot));
+	bed_check(bed, error == 0, "unpark failed");
 }
 
 void bed_close_conn(struct bed *bed, uint32_t slot)
 {
+	int error;
+
 	if (!bed->loop.slots[slot].active)
 		bed_unpark(bed, slot);
 	bed->conns[slot].closing = true;
-	bed_check(bed, bed->loop.ops->close(&bed->loop, slot) == 0, "close failed");
+	error = bed_answer(bed, "close", bed->loop.ops->close(&bed->loop, slot));
+	bed_check(bed, error == 0, "close failed");
 }
 
 void bed_peer_write(struct bed_peer *peer)
@@ -262,6 +293,7 @@ void bed_step(struct bed *bed)
 	bed->in_run = true;
 	error = bed->loop.ops->run(&bed->loop, bed_now_ns() + STEP_NS);
 	bed->in_run = false;
+	bed_answer(bed, "run", error);
 	if (bed->fault[0])
 		fail_msg("%s", bed->fault);
 	assert_int_equal(error, 0);
@@ -355,9 +387,9 @@ static struct bed *bed_open(const struct reactor_ops *ops)
 	assert_non_null(bed->loop.engine);
 	for (uint32_t slot = 0; slot < BED_SLOTS; slot++)
 		bed->loop.slots[slot].fd = -1;
-	assert_int_equal(ops->init(&bed->loop), 0);
+	assert_int_equal(bed_answer(bed, "init", ops->init(&bed->loop)), 0);
 	bed->listen_fd = bed_listener(&port, BED_SLOTS);
-	assert_int_equal(ops->listen(&bed->loop, bed->listen_fd), 0);
+	assert_int_equal(bed_answer(bed, "listen", ops->listen(&bed->loop, bed->listen_fd)), 0);
 	return bed;
 }
 
