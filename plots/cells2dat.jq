@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-# plots/ - cells.jsonl to what the gnuplot scripts load: facts for titles and sizes, $refs (the
-# marked lines) and $cells (a line a bar).
+# plots/ - cells.jsonl to what the gnuplot scripts load: facts for titles and sizes, the names of
+# the figures that the run has data for, $refs (the marked lines), $cells (a line a bar), $active (a
+# line a point) and $kernel (a line a reactor).
 #
 #   jq -nRr --slurpfile manifest FILE --slurpfile published FILE -f cells2dat.jq cells.jsonl
 #
 # A bar is the median over the repeats that passed, with their range. A cell of which none passed
 # stays as a gap whose label says why. Names of reactors, backends and park levels are only read
-# from the data, `plain`, the floor, apart. Wrong input: one line on stderr and exit status 5.
+# from the data, apart from what others are compared with: `plain`, `epoll` and `poll`. Wrong
+# input: one line on stderr and exit status 5.
 
 def median: sort | if length == 0 then null elif length % 2 == 1 then .[(length - 1) / 2]
 	else (.[length / 2 - 1] + .[length / 2]) / 2 end;
@@ -122,6 +124,77 @@ def marked: ([.[] | select(.tls == "plain" and .total.median != null)] | min_by(
 	| map(select(.[2] != null)) | group_by(.[0]) | map(sort_by(-.[2]) | to_entries[]
 		| [.value[0, 1, 2], .key + 1, .value[3]]);
 
+# ---- active connections: a panel for each backend and park level, a series for each reactor
+
+# Styles follow the place among all reactors of the run, so that its figures agree.
+def reactors: [.[].reactor, ($manifest[0].reactors // {} | keys[])] | unique;
+def positive: if . != null and . > 0 then . else null end;
+def several(f): map(f) | unique | length > 1;
+def panel($all): "\(.tls)+\(.park)" + (if $all | several(.connections)
+	then "+\(.connections)" else "" end);
+# What ratios are taken within: two cells of one repeat that differ in nothing but the reactor.
+def place: "\(.panel) \(.repeat) \(.fraction)";
+def points: map(select(.verdict == "pass" and (.active // []) != [])) as $cells
+	| [$cells[] | panel($cells) as $panel | { $panel, reactor, repeat } + (.active[]
+		| { fraction, us: (.server_us_per_request | positive),
+		    syscalls: (.server_syscalls_per_request | positive) })]
+	| (map(select(.reactor == "epoll") | { key: place, value: .us }) | from_entries) as $epoll
+	| map(.ratio = (if .us != null and $epoll[place] != null then .us / $epoll[place] else null end))
+	| group_by([.panel, .reactor, .fraction]) | map((.[0] | { panel, reactor, fraction }) + {
+		us: (map(.us) | spread), ratio: (map(.ratio) | spread), syscalls: (map(.syscalls) | spread) });
+def point_lines($reactors; $panels): ["panel", "series", "fraction", "us", "us_min", "us_max",
+	"ratio", "ratio_min", "ratio_max", "syscalls", "syscalls_min", "syscalls_max"],
+	(.[] | .reactor as $reactor | .panel as $panel
+	| [($panels | index($panel)) + 1, ($reactors | index($reactor)) + 1, .fraction]
+	+ ([.us, .ratio, .syscalls | .median, .min, .max] | map(number)))
+	| @tsv;
+
+# ---- kernel bytes beyond the socket
+
+# What poll, which keeps nothing there, does not have. The larger of two figures, as each is blind
+# for something: the charge to a memory cgroup for what is charged to none, slab objects for stacks
+# and page tables.
+def charged: .memory.kernel_bytes_per_conn;
+def slab: .memory.slab_bytes_per_conn;
+def of_methods: { charged: (map(charged) | spread), slab: (map(slab) | spread) };
+def less($socket): if .median == null or $socket.median == null then { median: null }
+	else map_values(. - $socket.median) end;
+def beyond($socket): .charged |= less($socket.charged) | .slab |= less($socket.slab)
+	| if (.slab.median // -1e9) > (.charged.median // -1e9) then . + .slab else . + .charged end;
+# One without a figure stays, with the reason, where others have one.
+def kernel_rows: map(select(.tls == "plain")) | group_by([.park, .connections])
+	| map((map(select(.reactor == "poll" and .verdict == "pass")) | of_methods) as $socket
+		| group_by(.reactor)
+		| map((.[0] | { reactor, park, connections })
+			+ { why: (map(select(.verdict != "pass")) | first
+				| "\(.verdict // "pass"): \(.reason // "not measured")") }
+			+ (map(select(.verdict == "pass")) | of_methods) | beyond($socket))
+		| select(any(.median != null)) | .[])
+	| map(.predicted = $manifest[0].reactors[.reactor].kernel_conn_bytes)
+	| . as $all | map(.label = .reactor + (if $all | several(.park) then "+\(.park)" else "" end)
+		+ (if $all | several(.connections) then " \(.connections | thousands)" else "" end))
+	| [group_by([.park, .connections])[] | sort_by(-(.median // -1e9), .reactor) | .[0].step = 0.5]
+	| add // [] | if . == [] then . else .[0].step = 0 end
+	| reduce .[] as $row ([]; . + [$row
+		+ { y: ((last.y // -1) + 1 + ($row.step // 0) | . * 10 | round / 10) }]);
+def signed: . * 10 | round / 10
+	| if . == 0 then "0.0" elif . < 0 then "−\(-. | fixed(1))" else "+\(fixed(1))" end;
+def kernel_label: if .median == null then .why | clip(54)
+	elif .reactor == "poll" then "0 B: the others are compared with it"
+	else "\(.median | thousands) B"
+	+ (if .predicted == null then ", nothing predicted" elif .predicted == 0 then ", predicted 0"
+	   else ", predicted \(.predicted | thousands)"
+		+ " (\((.median / .predicted - 1) * 100 | signed) %)" end)
+	+ (if .charged.median != null and .charged.median < 0.9 * .median
+	   then ", only \(.charged.median | thousands) charged" else "" end) end;
+def kernel_lines: ["y", "label", "gap", "measured", "min", "max", "predicted", "at", "text"],
+	(.[] | [.y, .label, (.median == null | if . then 1 else 0 end)]
+	+ ([.median, .min, .max, .predicted] | map(number))
+	+ [([.max, .predicted, 0] | known | max), kernel_label]) | @tsv;
+# One that takes many times what all others do would leave nothing of them: its bar is cut.
+def kernel_reach: map(select(.reactor != "poll") | [.max, .predicted, 0] | known | max) | sort
+	| reduce .[] as $next (0; if . > 0 and $next > 5 * . then . else [., $next] | max end);
+
 # ---- facts
 
 def range_of(f): map(f) | known | if length == 0 then "?" elif min == max then min | thousands
@@ -130,6 +203,24 @@ def methods(f): map(f) | known | unique | if length == 0 then "" else " (\(join(
 def machine: [cpu.model, (cpu.online | if . then "\(.) cores" else empty end),
 	($manifest[0].kernel.release | if . then "Linux \(ltrimstr("Linux "))" else empty end),
 	($manifest[0].date // empty | tostring | .[:10])] | known | join(" · ");
+def words: map(tostring) | join(" ") | quoted;
+def active_facts($points): [
+	"series = \(reactors | words)",
+	"drawn = \(reactors | map(. as $one | $points | if any(.reactor == $one) then 1 else 0 end)
+		| words)",
+	"panels = \($points | map(.panel) | unique | words)",
+	"fractions = \($points | map(.fraction) | unique | words)",
+	(("us", "ratio", "syscalls") as $what | $points | map(.[$what]) | "\($what)_least = \(map(.min)
+		| known | min // 1)", "\($what)_most = \(map(.max) | known | max // 1)"),
+	"has_ratio = \($points | if any(.ratio.median != null) then 1 else 0 end)"
+	] | .[];
+def kernel_facts($kernel): [
+	"kernel_high = \($kernel | last.y // 0 | . + 1)",
+	"kernel_chars = \($kernel | map(.label | length) | max // 0)",
+	"kernel_to = \($kernel | kernel_reach)"
+	] | .[];
+def figures($points; $kernel): ["memory", "ramp", (if $points == [] then empty else "active" end),
+	(if $kernel == [] then empty else "kernel" end)];
 def facts($rows; $refs): [
 	"connections = \(range_of(.connections) | quoted)",
 	"machine = \([machine, "run \(.[0].run // "?")"] | map(select(. != "")) | join(" · ") | quoted)",
@@ -150,6 +241,11 @@ def facts($rows; $refs): [
 	] | .[];
 
 records | . as $records | rows as $rows | ($rows | marked) as $refs
-| facts($rows; $refs),
+| points as $points | kernel_rows as $kernel
+| "figures = \(figures($points; $kernel) | words)",
+  facts($rows; $refs), active_facts($points), kernel_facts($kernel),
   "$refs << EOD", (["figure", "kind", "value", "rank", "text"], $refs[] | @tsv), "EOD",
-  "$cells << EOD", ($rows | cell_lines), "EOD"
+  "$cells << EOD", ($rows | cell_lines), "EOD",
+  "$active << EOD", (reactors as $reactors | $points
+	| point_lines($reactors; map(.panel) | unique)), "EOD",
+  "$kernel << EOD", ($kernel | kernel_lines), "EOD"

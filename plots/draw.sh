@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# plots/ - draws every figure of a run, as PNG and SVG, into its plots/ directory.
+# plots/ - draws every figure that a run has data for, as PNG and SVG, into its plots/ directory.
 # usage: plots/draw.sh RUN-DIRECTORY | RUN-NAME | published
 # Exit status: 0 drawn, 1 the data or a tool failed, 2 there is no such data.
 set -eu
@@ -31,7 +31,7 @@ draw() {
 		return 1
 	}
 	mkdir -p "$1/plots"
-	for figure in memory ramp; do
+	for figure in $(sed -n "s/^figures = '\(.*\)'$/\1/p" "$work/data.gp"); do
 		for format in png svg; do
 			gnuplot -e "format = '$format'; out = '$work/figure'" \
 				-e "style = '$root/plots/style.gp'" \

@@ -1,15 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 # plots/ - what the figures share: terminal, colours, the page and its rows. The caller has set
-# `format` (png or svg), `out` and `flags`, and loaded what cells2dat.jq made.
+# `format` (png or svg), `out` and `flags`, and loaded what cells2dat.jq made; figures whose rows are
+# not the cells also set `rows_high` and `label_chars`.
 
 # Okabe and Ito's palette, told apart by colour-blind readers; darker where it colours text.
 user_colour = '#0072B2'
 kernel_colour = '#E69F00'
 tls_colour = '#56B4E9'
 plain_colour = '#999999'
+predicted_colour = '#B8B8B8'
 published_colour = '#B34700'
 floor_colour = '#00785A'
 text_colour(gap) = gap == 1 ? 0x6A6A6A : 0x000000
+
+# Lines: Paul Tol's muted colours, each with a point and a dash of its own as well.
+line_colours = '#332288 #CC6677 #117733 #999933 #88CCEE #882255 #44AA99 #DDCC77 #AA4499'
+line_points = '7 5 9 11 13 6 4 8 12'
+line_dashes = '1 2 4 1 2 4 1 2 4'
+turn(list, i) = word(list, (i - 1) % words(list) + 1)
+line_colour(i) = turn(line_colours, i)
+line_point(i) = int(turn(line_points, i))
+line_dash(i) = int(turn(line_dashes, i))
 
 max(a, b) = a > b ? a : b
 min(a, b) = a < b ? a : b

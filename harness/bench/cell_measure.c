@@ -10,9 +10,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "harness/bench/cell_active.h"
 #include "harness/bench/gates.h"
 #include "harness/common/clock.h"
 #include "harness/common/options.h"
+#include "harness/measure/slabinfo.h"
 
 #define NET_DIR "/proc/self/net"
 #define OPEN_POLL_S 0.02
@@ -41,6 +43,14 @@ static int read_memory(struct live_cell *cell, enum phase phase)
 	return -1;
 }
 
+/* Of the whole system; NAN for those who may not read it. */
+static double read_slab(void)
+{
+	int64_t bytes;
+
+	return slabinfo_reactor_bytes(kernel_system_roots.slabinfo, &bytes) ? NAN : (double)bytes;
+}
+
 int cell_step_baseline(struct live_cell *cell)
 {
 	int error;
@@ -51,6 +61,7 @@ int cell_step_baseline(struct live_cell *cell)
 		error = side_baseline(&cell->client);
 	if (!error)
 		error = net_counters_read(NET_DIR, &cell->counters);
+	cell->slab_bytes = read_slab();
 	cell->result->user_baseline_bytes = cell->server.user_bytes;
 	if (error && !cell_server_died(cell, NULL) && !cell_died(cell, &cell->client.child))
 		result_judge(cell->result, VERDICT_FAIL, "the baseline can not be read: %s",
@@ -130,6 +141,7 @@ int cell_step_idle(struct live_cell *cell)
 
 	if (read_memory(cell, PHASE_IDLE))
 		return -1;
+	cell->result->slab_bytes = read_slab() - cell->slab_bytes;
 	both = side_system_kernel_bytes(&cell->server);
 	if (!isnan(both))
 		snprintf(method + used, sizeof(cell->result->kernel_method) - used,
@@ -179,14 +191,17 @@ static int do_round(struct live_cell *cell, int index)
 {
 	enum phase phase = index == 0 ? PHASE_ROUND1 : PHASE_ROUND2;
 	struct result_round *round = &cell->result->rounds[index];
-	int64_t server_ns = side_cpu_ns(&cell->server);
+	struct server_work before, after;
 	json_t *answer, *failures;
 	int ret = -1;
 
+	if (server_work_read(cell, &before))
+		return -1;
 	answer = cell_ask(cell, &cell->client.child, "round", cell_timeout_ns(cell));
 	failures = json_object_get(answer, "failures");
-	if (answer && !cell_server_died(cell, failures)) {
-		cell->server_round_ns += side_cpu_ns(&cell->server) - server_ns;
+	if (answer && !cell_server_died(cell, failures) && !server_work_read(cell, &after)) {
+		cell->server_round_us += after.cpu_us - before.cpu_us;
+		cell->server_round_syscalls += after.syscalls - before.syscalls;
 		round->ok = answer_number(answer, "ok");
 		round->failed = answer_number(answer, "failed");
 		round->rps = answer_number(answer, "rps");
@@ -211,9 +226,10 @@ int cell_step_round2(struct live_cell *cell)
 	if (do_round(cell, 1))
 		return -1;
 	requests = rounds[0].ok + rounds[1].ok;
-	if (requests > 0)
-		cell->result->server_us_per_request =
-			(double)cell->server_round_ns / 1e3 / requests;
+	if (requests > 0) {
+		cell->result->server_us_per_request = cell->server_round_us / requests;
+		cell->result->server_syscalls_per_request = cell->server_round_syscalls / requests;
+	}
 	return 0;
 }
 

@@ -22,8 +22,10 @@ struct live_cell {
 	struct side server;
 	struct side client;
 	struct net_counters counters; /* before the ramp */
+	double slab_bytes;            /* likewise */
 	uint64_t next_sample_ns;      /* of the server's memory; NS_NEVER: none is wanted */
-	int64_t server_round_ns;      /* CPU time of both rounds */
+	double server_round_us;       /* CPU time of both rounds */
+	double server_round_syscalls; /* likewise */
 };
 
 /* The longest that the step may take, with so many connections. */

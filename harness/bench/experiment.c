@@ -17,6 +17,7 @@ enum key_type {
 	KEY_NAME,  /* one known name */
 	KEY_COUNT, /* an integer */
 	KEY_REAL,  /* a number */
+	KEY_FRACTIONS,
 	KEY_GATES, /* the group of limits */
 };
 
@@ -47,6 +48,8 @@ static const struct key keys[] = {
 	{"in_flight", EXP(in_flight), 0, 1, 65536, KEY_COUNT, false},
 	{"settle_s", EXP(settle_s), 0, 0, 3600, KEY_REAL, false},
 	{"hold_s", EXP(hold_s), 0, 0, 86400, KEY_REAL, false},
+	{"active", EXP(active), 0, 0, 1, KEY_FRACTIONS, false},
+	{"active_s", EXP(active_s), 0, 0.01, 3600, KEY_REAL, false},
 	{"crypto_floor_handshakes", EXP(crypto_floor_handshakes), 0, 1, 1e6, KEY_COUNT, false},
 	{"seed", EXP(seed), 0, 1, 2147483647, KEY_COUNT, false},
 	{"gates", 0, 0, 0, 0, KEY_GATES, false},
@@ -66,6 +69,7 @@ static const struct experiment defaults = {
 	.in_flight = 64,
 	.settle_s = 1,
 	.hold_s = 2,
+	.active_s = 2,
 	.crypto_floor_handshakes = 200,
 };
 
@@ -188,6 +192,34 @@ static int read_number(struct reader *reader, const config_setting_t *setting,
 	return 0;
 }
 
+static int read_fractions(struct reader *reader, const config_setting_t *setting,
+			  const struct key *key)
+{
+	struct fractions *fractions = (struct fractions *)((char *)reader->exp + key->offset);
+	int length = config_setting_is_array(setting) ? config_setting_length(setting) : 0;
+
+	if (length == 0 || length > FRACTIONS_MAX)
+		return refuse(reader, setting,
+			      "%s: must be an array of 1 to %d fractions, as in [ 0.01, 1.0 ]",
+			      key->name, FRACTIONS_MAX);
+	for (int i = 0; i < length; i++) {
+		double value = config_setting_get_float_elem(setting, i);
+
+		/* Nothing but a number with a point is read, the rest is 0. */
+		if (!(value > key->min && value <= key->max))
+			return refuse(reader, setting,
+				      "%s: element %d must be a number with a point, more than "
+				      "%.12g and at most %.1f",
+				      key->name, i + 1, key->min, key->max);
+		for (size_t k = 0; k < fractions->count; k++)
+			if (fractions->value[k] == value)
+				return refuse(reader, setting, "%s: %.12g is listed twice",
+					      key->name, value);
+		fractions->value[fractions->count++] = value;
+	}
+	return 0;
+}
+
 static int read_group(struct reader *reader, const config_setting_t *group, const struct key *table,
 		      size_t count);
 
@@ -202,6 +234,8 @@ static int read_setting(struct reader *reader, const config_setting_t *setting,
 	case KEY_COUNT:
 	case KEY_REAL:
 		return read_number(reader, setting, key);
+	case KEY_FRACTIONS:
+		return read_fractions(reader, setting, key);
 	case KEY_GATES:
 		break;
 	}

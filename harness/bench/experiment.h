@@ -15,6 +15,10 @@
  *	in_flight = 64                most handshakes under way at once
  *	settle_s = 1.0                quiet time before every reading
  *	hold_s = 2.0                  idle time in which nothing may drop
+ *	active = [ 0.001, 1.0 ]       fractions of the connections, each > 0 and <= 1: so
+ *	                              many ask again as soon as they are answered, the
+ *	                              others stay idle; no such step when absent
+ *	active_s = 2.0                how long they do, for each fraction
  *	crypto_floor_handshakes = 200 in memory, before each cell
  *	seed = 7                      order of the cells; a new one when absent
  *	gates = { user_bytes_per_conn_max = 8192; ramp_s_max = 180.0; }
@@ -27,6 +31,14 @@
 #include <stdint.h>
 
 #include "harness/bench/names.h"
+
+#define FRACTIONS_MAX 8
+
+/* Of the connections; as the file lists them. */
+struct fractions {
+	double value[FRACTIONS_MAX];
+	size_t count;
+};
 
 /* The most that a cell may exceed; 0: no such gate. */
 struct gate_limits {
@@ -50,6 +62,8 @@ struct experiment {
 	unsigned in_flight;
 	double settle_s;
 	double hold_s;
+	struct fractions active;
+	double active_s;
 	unsigned crypto_floor_handshakes;
 	unsigned seed; /* 0: none was given */
 	struct gate_limits gates;

@@ -64,6 +64,18 @@ void gates_after_round(struct result *result, int index, const json_t *failures)
 		     round->ok, result->established, round->failed, causes);
 }
 
+void gates_after_active(struct result *result, int index, const json_t *failures)
+{
+	const struct result_active *active = &result->active[index];
+	char causes[256];
+
+	if (active->failed == 0 && active->ok > 0)
+		return;
+	gates_failures_text(failures, causes, sizeof(causes));
+	result_judge(result, VERDICT_FAIL, "%.12g %% active: %.0f requests ok, %.0f failed (%s)",
+		     active->fraction * 100, active->ok, active->failed, causes);
+}
+
 static void check_validity(struct result *result)
 {
 	if (result->listen_overflows > 0 || result->listen_drops > 0)
@@ -72,7 +84,8 @@ static void check_validity(struct result *result)
 			     "%.0f (lower in_flight)",
 			     result->listen_overflows, result->listen_drops);
 	/* A ramp without TLS is two system calls on either side: it claims nothing. */
-	if (strcmp(result->cell.tls, "plain") && result->client_cpu_percent >= CLIENT_BUSY_PERCENT &&
+	if (strcmp(result->cell.tls, "plain") &&
+	    result->client_cpu_percent >= CLIENT_BUSY_PERCENT &&
 	    result->server_cpu_percent < SERVER_LAZY_PERCENT)
 		result_judge(result, VERDICT_INVALID,
 			     "the client was the bottleneck of the ramp: client CPU %.0f %%, "

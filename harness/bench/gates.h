@@ -18,6 +18,8 @@ void gates_after_ramp(struct result *result, const char *tls_protocol, const jso
 void gates_after_hold(struct result *result, const json_t *failures);
 /* Every response 200 with the right body; index from 0. */
 void gates_after_round(struct result *result, int index, const json_t *failures);
+/* Every response 200 with the right body, and there were some; index as in result->active. */
+void gates_after_active(struct result *result, int index, const json_t *failures);
 /* Validity (listen counters, the client as the bottleneck), then the limits. */
 void gates_at_end(struct result *result, const struct gate_limits *limits);
 

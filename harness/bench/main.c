@@ -103,14 +103,14 @@ static int main_run(int argc, char **argv, char *const *whole)
 
 /* ---- list, doctor, show ---- */
 
-/* The one argument that these take, or may take. */
+/* The one argument that doctor and show take. */
 static error_t parse_argument(int key, char *arg, struct argp_state *state)
 {
 	const char **argument = state->input;
 
 	if (key != ARGP_KEY_ARG)
 		return ARGP_ERR_UNKNOWN;
-	if (!argument || *argument) {
+	if (*argument) {
 		argp_error(state, "unexpected argument \"%s\"", arg);
 		return EINVAL;
 	}
@@ -118,21 +118,46 @@ static error_t parse_argument(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
+static const struct argp_option list_argp_options[] = {
+	{"names", 'n', "KIND", 0,
+	 "Only the names of what is available, one a line, for scripts; KIND is reactors, tls or "
+	 "park",
+	 0},
+	{0},
+};
+
+static error_t parse_list(int key, char *arg, struct argp_state *state)
+{
+	const char **kind = state->input;
+
+	if (key == ARGP_KEY_ARG)
+		argp_error(state, "unexpected argument \"%s\"", arg);
+	if (key != 'n')
+		return ARGP_ERR_UNKNOWN;
+	*kind = arg;
+	return 0;
+}
+
 static int main_list(int argc, char **argv, char *const *whole)
 {
 	static const struct argp argp = {
-		NULL,
-		parse_argument,
+		list_argp_options,
+		parse_list,
 		NULL,
 		"Lists the reactors, TLS backends and park levels: available here, or the reason "
-		"not.",
+		"not. The kernel bytes of a reactor's idle connection are those of the newest run "
+		"below results/ that has its cell <reactor>+plain+shed and poll+plain+shed.",
 		NULL,
 		NULL,
 		NULL};
+	const char *kind = NULL;
 
 	(void)whole;
-	argp_parse(&argp, argc, argv, 0, NULL, NULL);
-	list_print(stdout);
+	argp_parse(&argp, argc, argv, 0, NULL, &kind);
+	if (!kind)
+		list_print(stdout);
+	else if (list_print_names(stdout, kind))
+		errx(2, "--names: no kind \"%s\"; there are reactors, tls, park", kind);
 	return 0;
 }
 
@@ -172,7 +197,7 @@ static int main_show(int argc, char **argv, char *const *whole)
 		NULL,
 		parse_argument,
 		"[RUN]",
-		"Prints the table of a run again. RUN is a directory, the name of a run below "
+		"Prints the tables of a run again. RUN is a directory, the name of a run below "
 		"results/local or results/published, or \"latest\", which is meant when none is "
 		"named.",
 		NULL,
@@ -217,7 +242,7 @@ static const char doc[] =
 	"  list                      reactors, TLS backends and park levels there are\n"
 	"  doctor [EXPERIMENT.cfg]   is this machine fit for it, and how to make it so\n"
 	"  show [RUN]                print the table of a run again (the latest)\n\n"
-	"`parkbench COMMAND --help` says more about each. A first run takes half a minute:\n"
+	"`parkbench COMMAND --help` says more about each. A first run takes two minutes:\n"
 	"  parkbench run experiments/smoke.cfg";
 
 static error_t parse_command(int key, char *arg, struct argp_state *state)

@@ -5,6 +5,7 @@
 #include "harness/bench/result.h"
 #include "harness/common/options.h"
 #include "harness/measure/host_facts.h"
+#include "reactors/reactor.h"
 
 /* What a result may depend on; null in the manifest where it is not installed. */
 static const char *const packages[] = {
@@ -34,6 +35,22 @@ static json_t *probes_json(const struct names *names, const struct probe *probes
 	return object;
 }
 
+/* With what the reactor's objects in the kernel are predicted to take. */
+static json_t *reactors_json(const struct names *names, const struct probe *probes)
+{
+	json_t *object = probes_json(names, probes);
+
+	for (size_t i = 0; i < names->count; i++) {
+		const struct reactor_ops *ops = reactor_find(names->name[i]);
+
+		if (ops)
+			json_object_set_new(json_object_get(object, names->name[i]),
+					    "kernel_conn_bytes",
+					    json_integer(ops->kernel_conn_bytes));
+	}
+	return object;
+}
+
 json_t *manifest_make(const struct manifest_source *source)
 {
 	const struct experiment *exp = source->exp;
@@ -50,7 +67,7 @@ json_t *manifest_make(const struct manifest_source *source)
 		(int)source->matrix->count, "connections", (int)exp->connections, "workers",
 		(int)exp->workers, "repeat", (int)exp->repeat, "client", "tls", exp->client_tls,
 		"park", exp->client_park, "workers", (int)exp->client_workers, "in_flight",
-		(int)exp->in_flight, "reactors", probes_json(&exp->reactors, source->reactors),
+		(int)exp->in_flight, "reactors", reactors_json(&exp->reactors, source->reactors),
 		"tls", probes_json(&exp->tls, source->tls), "kernel_method", source->kernel_method);
 	if (manifest && host_facts_fill(manifest, &query)) {
 		json_decref(manifest);

@@ -4,7 +4,7 @@
  * facts of the machine (harness/measure/host_facts.h): schema, run, command,
  * experiment (name and the file as it was), seed, only, cells (planned),
  * connections, workers, repeat, client, reactors and tls (which of them run here,
- * or the reason not), kernel_method.
+ * or the reason not; of reactors also the predicted kernel_conn_bytes), kernel_method.
  */
 #ifndef HARNESS_BENCH_MANIFEST_H
 #define HARNESS_BENCH_MANIFEST_H

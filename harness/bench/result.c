@@ -25,6 +25,7 @@ const char *const phase_names[PHASES] = {
 };
 
 static const struct result_memory unmeasured = {NAN, NAN, NAN};
+static const struct result_active not_run = {NAN, NAN, NAN, NAN, NAN, NAN, NAN};
 
 void result_init(struct result *result, const struct matrix_cell *cell, unsigned workers,
 		 unsigned connections)
@@ -41,10 +42,12 @@ void result_init(struct result *result, const struct matrix_cell *cell, unsigned
 		.handshake_us_max = NAN,
 		.user_baseline_bytes = NAN,
 		.handshake_peak_bytes = NAN,
+		.slab_bytes = NAN,
 		.server_us_per_handshake = NAN,
 		.client_us_per_handshake = NAN,
 		.crypto_floor_us = NAN,
 		.server_us_per_request = NAN,
+		.server_syscalls_per_request = NAN,
 		.client_cpu_percent = NAN,
 		.server_cpu_percent = NAN,
 		.listen_overflows = NAN,
@@ -54,6 +57,8 @@ void result_init(struct result *result, const struct matrix_cell *cell, unsigned
 	};
 	for (int i = 0; i < RESULT_ROUNDS; i++)
 		result->rounds[i] = (struct result_round){NAN, NAN, NAN};
+	for (int i = 0; i < FRACTIONS_MAX; i++)
+		result->active[i] = not_run;
 	for (int i = 0; i < PHASES; i++) {
 		result->phases[i] = unmeasured;
 		result->client_phases[i] = unmeasured;
@@ -138,6 +143,27 @@ static json_t *rounds_json(const struct result *result)
 	return array;
 }
 
+static json_t *active_json(const struct result *result)
+{
+	json_t *array = json_array();
+
+	for (int i = 0; i < FRACTIONS_MAX && !isnan(result->active[i].fraction); i++) {
+		const struct result_active *active = &result->active[i];
+		json_t *object = json_object();
+
+		put_real(object, "fraction", active->fraction, 1e6);
+		put_whole(object, "connections", active->connections);
+		put_whole(object, "ok", active->ok);
+		put_whole(object, "failed", active->failed);
+		put_real(object, "rps", active->rps, 10);
+		put_real(object, "server_us_per_request", active->server_us_per_request, 100);
+		put_real(object, "server_syscalls_per_request", active->server_syscalls_per_request,
+			 1e4);
+		json_array_append_new(array, object);
+	}
+	return array;
+}
+
 static json_t *phases_json(const struct result_memory *phases)
 {
 	json_t *all = json_object();
@@ -165,6 +191,7 @@ static json_t *memory_json(const struct result *result)
 	put_per_conn(object, "user_bytes_per_conn", memory.user_bytes, result->established);
 	put_per_conn(object, "kernel_bytes_per_conn", memory.kernel_bytes, result->established);
 	put_per_conn(object, "user_rss_bytes_per_conn", memory.user_rss_bytes, result->established);
+	put_per_conn(object, "slab_bytes_per_conn", result->slab_bytes, result->established);
 	put_whole(object, "user_baseline_bytes", result->user_baseline_bytes);
 	put_whole(object, "handshake_peak_bytes", result->handshake_peak_bytes);
 	json_object_set_new(object, "phases", phases_json(result->phases));
@@ -181,6 +208,7 @@ static json_t *cpu_json(const struct result *result)
 	put_real(object, "client_us_per_handshake", result->client_us_per_handshake, 10);
 	put_real(object, "crypto_floor_us", result->crypto_floor_us, 10);
 	put_real(object, "server_us_per_request", result->server_us_per_request, 100);
+	put_real(object, "server_syscalls_per_request", result->server_syscalls_per_request, 1e4);
 	return object;
 }
 
@@ -231,6 +259,8 @@ json_t *result_json(const struct result *result, const char *run)
 	put_real(line, "ramp_s", result->ramp_s, 1e4);
 	json_object_set_new(line, "handshake_us", handshake_json(result));
 	json_object_set_new(line, "rounds", rounds_json(result));
+	if (!isnan(result->active[0].fraction))
+		json_object_set_new(line, "active", active_json(result));
 	json_object_set_new(line, "memory", memory_json(result));
 	json_object_set_new(line, "cpu", cpu_json(result));
 	json_object_set_new(line, "client", client_json(result));

@@ -44,6 +44,17 @@ struct result_round {
 	double rps;
 };
 
+/* One fraction of the connections that asked again and again. */
+struct result_active {
+	double fraction; /* NAN: not run */
+	double connections;
+	double ok;
+	double failed;
+	double rps;
+	double server_us_per_request;
+	double server_syscalls_per_request;
+};
+
 /*
  * Everything known of a cell. Numbers are doubles so that NAN says "not
  * measured", which the line shows as null. No pointers: the struct lies in
@@ -64,11 +75,13 @@ struct result {
 	double handshake_us_p99;
 	double handshake_us_max;
 	struct result_round rounds[RESULT_ROUNDS]; /* ok is NAN: not run */
+	struct result_active active[FRACTIONS_MAX];
 
 	double user_baseline_bytes;
 	double handshake_peak_bytes; /* user, beyond the baseline */
 	struct result_memory phases[PHASES];
 	struct result_memory client_phases[PHASES];
+	double slab_bytes; /* of reactors' objects when idle, both sides, beyond the baseline */
 	char user_method[64];
 	char kernel_method[1280]; /* ends with the reason when nothing works */
 
@@ -76,6 +89,7 @@ struct result {
 	double client_us_per_handshake;
 	double crypto_floor_us;
 	double server_us_per_request;
+	double server_syscalls_per_request;
 	double client_cpu_percent; /* of what its workers could use, in the ramp */
 	double server_cpu_percent; /* likewise; for the verdict, not stored */
 

@@ -16,9 +16,7 @@
 
 #include "harness/measure/text_file.h"
 
-#define LOCAL "results/local"
-#define LATEST LOCAL "/latest"
-#define PUBLISHED "results/published"
+#define LATEST RUNDIR_LOCAL "/latest"
 #define CELLS "cells.jsonl"
 #define MANIFEST "manifest.json"
 
@@ -76,7 +74,7 @@ static int make_stamped(struct rundir *dir, const char *experiment)
 
 		if (i > 1)
 			snprintf(number, sizeof(number), "-%d", i);
-		error = text_format(dir->path, sizeof(dir->path), LOCAL "/%s-%s%s", stamp,
+		error = text_format(dir->path, sizeof(dir->path), RUNDIR_LOCAL "/%s-%s%s", stamp,
 				    experiment, number);
 		if (!error)
 			error = make_parents(dir->path);
@@ -95,7 +93,7 @@ static void point_latest(const struct rundir *dir)
 {
 	char temporary[64];
 
-	snprintf(temporary, sizeof(temporary), LOCAL "/.latest-%d", (int)getpid());
+	snprintf(temporary, sizeof(temporary), RUNDIR_LOCAL "/.latest-%d", (int)getpid());
 	if (symlink(dir->name, temporary) || rename(temporary, LATEST))
 		unlink(temporary);
 }
@@ -127,7 +125,7 @@ int rundir_create(struct rundir *dir, const char *out, const char *experiment, c
 		ret = make_inside(dir);
 	if (ret) {
 		snprintf(error, error_size, "can not make the directory %s: %s",
-			 *dir->path ? dir->path : LOCAL,
+			 *dir->path ? dir->path : RUNDIR_LOCAL,
 			 ret == -EEXIST ? "it is there and not empty" : strerror(-ret));
 		return ret;
 	}
@@ -148,7 +146,7 @@ int rundir_write_manifest(const struct rundir *dir, const json_t *manifest)
 
 int rundir_find(const char *run, char *path, size_t size, char *error, size_t error_size)
 {
-	static const char *const places[] = {"", LOCAL "/", PUBLISHED "/"};
+	static const char *const places[] = {"", RUNDIR_LOCAL "/", RUNDIR_PUBLISHED "/"};
 
 	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
 		char cells[PATH_MAX];
@@ -160,8 +158,8 @@ int rundir_find(const char *run, char *path, size_t size, char *error, size_t er
 			return 0;
 	}
 	snprintf(error, error_size,
-		 "%s: no run of that name: neither a directory with " CELLS " nor one below " LOCAL
-		 " or " PUBLISHED,
+		 "%s: no run of that name: neither a directory with " CELLS
+		 " nor one below " RUNDIR_LOCAL " or " RUNDIR_PUBLISHED,
 		 run);
 	return -ENOENT;
 }

@@ -11,6 +11,9 @@
 #include <limits.h>
 #include <stddef.h>
 
+#define RUNDIR_LOCAL "results/local"
+#define RUNDIR_PUBLISHED "results/published"
+
 struct rundir {
 	char path[PATH_MAX / 4]; /* files in it get longer names */
 	char name[256];          /* the last part of it: the run's name */

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# plots/ - tests: the fixture's numbers after conversion, both formats of both figures, what a
+# plots/ - tests: the fixture's numbers after conversion, both formats of every figure, what a
 # reader is told when the data is wrong. Works on a copy, in a temporary directory. Prints TAP.
 # shellcheck disable=SC2016,SC2317 # awk and sed programs; functions called through check()
 set -u
@@ -36,6 +36,33 @@ convert() {
 		-f "$top/plots/cells2dat.jq" "$run/cells.jsonl"
 }
 
+# of BLOCK NAME COLUMN=VALUE...: the value of column NAME in the line of $BLOCK that has these values.
+of() {
+	block=$1
+	name=$2
+	shift 2
+	convert | sed -n "/^\\\$$block/,/^EOD/p" | sed '1d;$d' | awk -F '\t' -v name="$name" -v wanted="$*" '
+		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; n = split(wanted, want, " "); next }
+		{
+			for (i = 1; i <= n; i++) {
+				split(want[i], pair, "=")
+				if ($at[pair[1]] != pair[2])
+					next
+			}
+			print $at[name]
+		}'
+}
+
+block_is() { # VALUE BLOCK NAME COLUMN=VALUE...
+	wanted=$1
+	shift
+	is "$(of "$@")" "$wanted"
+}
+
+fact_is() {
+	is "$(convert | sed -n "s/^$1 = //p")" "$2"
+}
+
 # column CELL NAME: that cell's value in $cells.
 column() {
 	convert | awk -F '\t' -v cell="$1" -v name="$2" '
@@ -52,7 +79,7 @@ cell_is() {
 }
 
 order_is() {
-	is "$(convert | sed -n '/^\$cells/,$p' | sed '1,2d;$d' | cut -f 2 | tr '\n' ' ')" "$1"
+	is "$(convert | sed -n '/^\$cells/,/^EOD/p' | sed '1,2d;$d' | cut -f 2 | tr '\n' ' ')" "$1"
 }
 
 ref_is() {
@@ -63,17 +90,21 @@ no_empty_field() {
 	! convert | grep -n "$(printf '\t\t\\|\t$')"
 }
 
-# draws DATA: all four files, none trivial, the PNG at least 1,600 wide.
+# draws DATA: all its files, none trivial, the PNG at least 1,600 wide.
 draws() {
 	rm -rf "$run/plots"
 	"$top/plots/draw.sh" "$1" || return 1
-	for figure in memory ramp; do
+	for figure in ${2:-memory ramp}; do
 		png=$run/plots/$figure.png
 		width=$(od -An -j 16 -N 4 -t u1 "$png" | awk '{ print $3 * 256 + $4 }')
 		[ "$width" -ge 1600 ] && [ "$(wc -c <"$png")" -gt 20000 ] || return 1
-		grep -q 'newcomer+newtls+newpark' "$run/plots/$figure.svg" || return 1
+		grep -q 'newcomer' "$run/plots/$figure.svg" || return 1
 		grep -q '</svg>' "$run/plots/$figure.svg" || return 1
 	done
+}
+
+only_drawn() { # FILE...
+	is "$(cd "$run/plots" && echo *)" "$*"
 }
 
 svg_says() {
@@ -86,7 +117,7 @@ refuses() {
 	is $? "$2" && { grep -q "$3" "$top/message" || { cat "$top/message"; return 1; }; }
 }
 
-echo 1..35
+echo 1..60
 check "median of three totals" cell_is epoll+boringssl+shed end 6960
 check "least total" cell_is epoll+boringssl+shed min 6850
 check "largest total" cell_is epoll+boringssl+shed max 7100
@@ -119,6 +150,7 @@ check "a gap has no rate" cell_is poll+newtls+newpark rate_label fail
 
 check "draws a run directory" draws "$run"
 check "draws a run by its name" draws fixture
+check "no figure without its data" only_drawn memory.png memory.svg ramp.png ramp.svg
 check "the title names the connections" svg_says memory '10,000 connections'
 check "the machine is named" svg_says ramp \
 	'Fixture CPU 2.00GHz · 2 cores · Linux 6.1.0 · 2026-01-02'
@@ -137,4 +169,37 @@ check "an unknown schema is refused" refuses fixture 1 'schema 2 is unknown'
 check "an empty file is refused" refuses fixture 1 'no cell has ended yet'
 grep '"skip"' "$here/fixture/cells.jsonl" >"$run/cells.jsonl"
 check "a run of skips alone is drawn" "$top/plots/draw.sh" fixture
+
+# Series: absent, classic, epoll, newcomer, poll; panels: boringssl+shed, plain+shed.
+cp "$here/active/cells.jsonl" "$here/active/manifest.json" "$run/"
+check "a panel for each backend and park level" fact_is panels "'boringssl+shed plain+shed'"
+check "a series for each reactor" fact_is series "'absent classic epoll newcomer poll'"
+check "one without figures is told apart" fact_is drawn "'0 1 1 1 1'"
+check "fractions as in the data" fact_is fractions "'0.001 0.1 1'"
+check "active: median" block_is 4.4 active us panel=2 series=3 fraction=0.001
+check "active: least" block_is 4 active us_min panel=2 series=3 fraction=0.001
+check "active: largest" block_is 6 active us_max panel=2 series=3 fraction=0.001
+check "active: only the repeats that passed" block_is 5.4 active us_max panel=2 series=4 fraction=0.001
+check "active: ratios pair the repeats" block_is 0.9 active ratio_max panel=2 series=4 fraction=0.001
+check "active: system calls" block_is 0.05 active syscalls panel=1 series=4 fraction=0.1
+check "kernel: beyond the poll cell" block_is 208 kernel measured label=epoll
+check "kernel: prediction from the manifest" block_is 900 kernel predicted label=newcomer
+check "kernel: the larger method, and both in the label" \
+	block_is "873 B, predicted 900 (−3.1 %), only 267 charged" kernel text label=newcomer
+check "kernel: many times the others is cut" fact_is kernel_to 900
+check "kernel: the reference says so" \
+	block_is "0 B: the others are compared with it" kernel text label=poll
+check "kernel: what was not measured says why" \
+	block_is "skip: reactor absent: this kernel lacks 'it'" kernel text label=absent
+check "no empty field in these either" no_empty_field
+check "draws all four figures" draws "$run" "memory ramp active kernel"
+check "active: the part is in percent" svg_says active '0.1 %'
+check "active: the panels are named" svg_says active 'boringssl+shed'
+check "kernel: a cut bar tells its figure" svg_says kernel '23,348 B, predicted 25,000'
+check "kernel: what was not measured is drawn with its reason" svg_says kernel 'skip: reactor absent'
+: >"$run/manifest.json"
+check "kernel: without a manifest nothing is predicted" \
+	block_is "208 B, nothing predicted" kernel text label=epoll
+rm "$run/manifest.json"
+check "draws these without a manifest" draws fixture "memory ramp active kernel"
 exit $failed

@@ -45,6 +45,10 @@ static void reads_every_setting(void **state)
 	assert_int_equal(exp.in_flight, 8);
 	assert_true(exp.settle_s == 2);
 	assert_true(exp.hold_s == 0.25);
+	assert_int_equal(exp.active.count, 2);
+	assert_true(exp.active.value[0] == 0.001);
+	assert_true(exp.active.value[1] == 1);
+	assert_true(exp.active_s == 1.5);
 	assert_int_equal(exp.crypto_floor_handshakes, 50);
 	assert_int_equal(exp.seed, 7);
 	assert_true(exp.gates.user_bytes_per_conn_max == 8192);
@@ -64,6 +68,7 @@ static void fills_in_the_rest(void **state)
 	assert_int_equal(exp.tls.count, 3);
 	assert_int_equal(exp.repeat, 1);
 	assert_int_equal(exp.seed, 0);
+	assert_int_equal(exp.active.count, 0);
 	assert_true(exp.gates.ramp_s_max == 0);
 	assert_string_equal(experiment_client_tls(&exp, "plain"), "plain");
 	assert_string_equal(experiment_client_tls(&exp, "openssl"), "boringssl");
@@ -99,6 +104,13 @@ static const struct {
 	{"count_huge.cfg", ":4: connections: must be from 1 to 16000000, not 99999999999"},
 	{"real_type.cfg", ":5: settle_s: must be a number"},
 	{"real_range.cfg", ":5: hold_s: must be from 0 to 86400, not -0.5"},
+	{"fraction_zero.cfg", ":5: active: element 1 must be a number with a point, more than 0"},
+	{"fraction_large.cfg", ":5: active: element 2 must be a number with a point, more than 0 "
+			       "and at most 1.0"},
+	{"fraction_whole.cfg", ":5: active: element 1 must be a number with a point"},
+	{"fraction_twice.cfg", ":5: active: 0.5 is listed twice"},
+	{"fraction_type.cfg", ":5: active: must be an array of 1 to 8 fractions"},
+	{"fraction_many.cfg", ":5: active: must be an array of 1 to 8 fractions"},
 	{"client_type.cfg", ":5: client_park: must be a string"},
 	{"gates_type.cfg", ":5: gates: must be a group"},
 	{"missing.cfg", ": the setting \"connections\" is missing"},
@@ -137,7 +149,7 @@ static void names_the_file_it_can_not_read(void **state)
 /* The experiments that are shipped stay readable. */
 static void reads_the_shipped_experiments(void **state)
 {
-	static const char *const shipped[] = {"smoke", "c10k"};
+	static const char *const shipped[] = {"smoke", "c10k", "reactors", "active"};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(shipped) / sizeof(*shipped); i++) {

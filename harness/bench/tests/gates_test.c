@@ -122,6 +122,31 @@ static void every_response_must_be_ok(void **state)
 	assert_judged(&result, VERDICT_FAIL, "round 1: 99 of 100 ok");
 }
 
+static void active_connections_must_be_answered(void **state)
+{
+	json_t *failures = json_pack("{s:i, s:i}", "ECONNRESET", 2, "timeout", 1);
+	struct result result = good_result("openssl");
+
+	(void)state;
+	result.active[1] = (struct result_active){0.001, 10, 5000, 0, 5000, 10, 3};
+	gates_after_active(&result, 1, NULL);
+	assert_judged(&result, VERDICT_PASS, "");
+	result.active[1].failed = 3;
+	gates_after_active(&result, 1, failures);
+	assert_judged(&result, VERDICT_FAIL,
+		      "0.1 % active: 5000 requests ok, 3 failed (ECONNRESET 2, timeout 1)");
+	json_decref(failures);
+	/* Nobody answered, or the client did not say. */
+	result = good_result("openssl");
+	result.active[0] = (struct result_active){1, 100, 0, 0, 0, NAN, NAN};
+	gates_after_active(&result, 0, NULL);
+	assert_judged(&result, VERDICT_FAIL, "100 % active: 0 requests ok, 0 failed");
+	result = good_result("openssl");
+	result.active[0] = (struct result_active){1, 100, 5, NAN, 0, NAN, NAN};
+	gates_after_active(&result, 0, NULL);
+	assert_judged(&result, VERDICT_FAIL, "cause unknown");
+}
+
 static void limits_of_the_experiment_hold(void **state)
 {
 	const struct gate_limits memory = {.user_bytes_per_conn_max = 2999};
@@ -184,6 +209,7 @@ int main(void)
 		cmocka_unit_test(tls_must_be_1_3),
 		cmocka_unit_test(nothing_may_drop_while_idle),
 		cmocka_unit_test(every_response_must_be_ok),
+		cmocka_unit_test(active_connections_must_be_answered),
 		cmocka_unit_test(limits_of_the_experiment_hold),
 		cmocka_unit_test(figures_that_do_not_count_are_invalid),
 		cmocka_unit_test(failures_are_listed_by_cause),

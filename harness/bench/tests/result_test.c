@@ -48,10 +48,11 @@ static void assert_names(const json_t *line)
 	assert_keys(json_object_get(line, "handshake_us"), "p50 p99 max");
 	assert_keys(json_object_get(line, "memory"),
 		    "user_bytes_per_conn kernel_bytes_per_conn user_rss_bytes_per_conn "
-		    "user_baseline_bytes handshake_peak_bytes phases user_method kernel_method");
+		    "slab_bytes_per_conn user_baseline_bytes handshake_peak_bytes phases "
+		    "user_method kernel_method");
 	assert_keys(json_object_get(line, "cpu"),
 		    "server_us_per_handshake client_us_per_handshake crypto_floor_us "
-		    "server_us_per_request");
+		    "server_us_per_request server_syscalls_per_request");
 	assert_keys(json_object_get(line, "client"),
 		    "user_bytes_per_conn kernel_bytes_per_conn cpu_percent");
 	assert_keys(json_object_get(line, "net"),
@@ -76,6 +77,7 @@ static void fill(struct result *result)
 	result->phases[PHASE_ROUND2] = (struct result_memory){3.1e6, 3.4e6, 4.0e6};
 	result->phases[PHASE_CLOSE] = (struct result_memory){9.0e6, 9.0e6, -1000};
 	result->client_phases[PHASE_ROUND1] = (struct result_memory){5.0e6, 5.1e6, 4.1e6};
+	result->slab_bytes = 872500;
 	result->client_cpu_percent = 41.26;
 	result->server_us_per_request = 9.876;
 	strcpy(result->user_method, "pss");
@@ -126,9 +128,34 @@ static void keeps_the_values(void **state)
 	assert_true(number(memory, "user_bytes_per_conn") == 3200);
 	assert_true(number(memory, "kernel_bytes_per_conn") == 3900);
 	assert_true(number(memory, "user_rss_bytes_per_conn") == 3300);
+	assert_true(number(memory, "slab_bytes_per_conn") == 872.5);
 	assert_int_equal(number(memory, "handshake_peak_bytes"), 4000000);
 	assert_true(number(json_object_get(line, "client"), "user_bytes_per_conn") == 5000);
 	assert_true(number(json_object_get(line, "client"), "cpu_percent") == 41.3);
+	json_decref(line);
+}
+
+/* Only a run with the step has the key. */
+static void has_the_fractions_that_were_active(void **state)
+{
+	struct result result;
+	json_t *line, *active;
+
+	(void)state;
+	fill(&result);
+	result.active[0] = (struct result_active){0.001, 1, 500, 0, 1000.04, 9.876, 3.00004};
+	result.active[1] = (struct result_active){1, 1000, 0, 3, 0, NAN, NAN};
+	line = result_json(&result, "a-run");
+	active = json_object_get(line, "active");
+	assert_int_equal(json_array_size(active), 2);
+	assert_keys(json_array_get(active, 0), "fraction connections ok failed rps "
+					       "server_us_per_request server_syscalls_per_request");
+	assert_true(number(json_array_get(active, 0), "fraction") == 0.001);
+	assert_true(number(json_array_get(active, 0), "server_us_per_request") == 9.88);
+	assert_true(number(json_array_get(active, 0), "server_syscalls_per_request") == 3);
+	assert_int_equal(number(json_array_get(active, 1), "failed"), 3);
+	assert_true(
+		json_is_null(json_object_get(json_array_get(active, 1), "server_us_per_request")));
 	json_decref(line);
 }
 
@@ -224,6 +251,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(has_exactly_the_public_names),
 		cmocka_unit_test(keeps_the_values),
+		cmocka_unit_test(has_the_fractions_that_were_active),
 		cmocka_unit_test(says_null_for_what_was_not_measured),
 		cmocka_unit_test(survives_nothing_established_and_odd_text),
 		cmocka_unit_test(first_verdict_stands),

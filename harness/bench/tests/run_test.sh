@@ -61,12 +61,31 @@ check "a run passes" $?
 passes hold && passes shed
 check "its cells pass" $?
 [ "$(wc -l <run/cells.jsonl)" -eq 2 ] && [ "$(cat run/handshake_us/*.txt | wc -l)" -eq 100 ] &&
-	grep -q '"seed"' run/manifest.json && [ -d run/logs ]
+	grep -q '"seed"' run/manifest.json && grep -q '"kernel_conn_bytes": 216' run/manifest.json &&
+	[ -d run/logs ]
 check "its directory is complete" $?
 grep -q "^epoll+plain+shed .* pass .* 50 " out
 check "its table is printed" $?
 timeout 10 bin/parkbench show run >shown 2>err && grep -q "^epoll+plain+shed .* pass" shown
 check "show prints it again" $?
+! line hold | grep -q '"active"' && ! grep -q 'syscalls/req' out
+check "without an active step there are no figures of one" $?
+
+printf 'active = [ 0.001, 0.5 ]; active_s = 0.1;\n' | cat test.cfg - >active.cfg
+rm -rf run
+timeout 60 bin/parkbench run active.cfg --out run --only '*+shed' >out 2>err && passes shed &&
+	line shed | grep -qE '"active":\[\{"fraction":0.001,"connections":1,"ok":[1-9][0-9]*,"failed":0,' &&
+	line shed | grep -qE '"server_syscalls_per_request":[0-9.]+\},\{"fraction":0.5,"connections":25,' &&
+	line shed | grep -qE '"server_syscalls_per_request":[1-9][0-9.]*\}' &&
+	grep -q '^epoll+plain+shed  *50 %  *25  .* 1.00 ' out
+check "a part of the connections is active, and its costs are stored" $?
+timeout 10 bin/parkbench list >shown 2>err && grep -q '216 predicted, not measured yet: parkbench run' shown &&
+	[ "$(timeout 10 bin/parkbench list --names park | tr '\n' ' ')" = "hold shed " ] &&
+	timeout 10 bin/parkbench list --names reactors | grep -qx epoll
+check "list shows what is known, and bare names to scripts" $?
+timeout 10 bin/parkbench list --names servers >out 2>err
+[ $? -eq 2 ] && grep -q 'no kind "servers"; there are reactors, tls, park' err
+check "list names only the kinds there are" $?
 
 timeout 60 bin/parkbench run test.cfg --out run >out 2>err
 [ $? -eq 2 ] && grep -q "is there and not empty" err

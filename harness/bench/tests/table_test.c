@@ -54,13 +54,37 @@ static void shows_medians_ranges_and_ratios(void **state)
 	line_of(table, "cell ", line, sizeof(line));
 	assert_string_equal(line,
 			    "cell verdict conns user B kernel B total B x plain ramp s p99 ms "
-			    "us/hs x floor us/req req/s client % client B");
+			    "us/hs x floor us/req sys/req req/s client % client B");
 	line_of(table, "epoll+boringssl+shed", line, sizeof(line));
 	assert_string_equal(line, "epoll+boringssl+shed pass 1000 2800 (2700-2900) 3900 6700 1.68 "
-				  "0.50 (0.40-0.60) 2.5 310 2.07 9.5 5000 41 3000");
+				  "0.50 (0.40-0.60) 2.5 310 2.07 9.5 - 5000 41 3000");
 	line_of(table, "epoll+plain+shed", line, sizeof(line));
 	assert_string_equal(line, "epoll+plain+shed pass 1000 100 3900 4000 1.00 0.05 2.5 8 - 9.5 "
-				  "5000 41 3000");
+				  "- 5000 41 3000");
+	free(table);
+}
+
+/* Ratios pair the repeats: that the machine was slower in the second does not show in them. */
+static void shows_what_active_connections_cost(void **state)
+{
+	char *table = table_of(FIXTURES "active"), *active = strstr(table, "\ncell  "), line[512];
+
+	(void)state;
+	assert_non_null(active);
+	line_of(active + 1, "cell ", line, sizeof(line));
+	assert_string_equal(line, "cell active conns us/req x epoll syscalls/req x epoll req/s");
+	line_of(active, "uring+plain+shed", line, sizeof(line));
+	assert_string_equal(line, "uring+plain+shed 1 % 10 12.00 (9.00-20.00) 0.95 (0.90-1.00) "
+				  "0.300 (0.300-0.400) 0.10 (0.10-0.10) 5400");
+	line_of(active, "epoll+plain+shed", line, sizeof(line));
+	assert_string_equal(line, "epoll+plain+shed 1 % 10 15.00 (10.00-20.00) 1.00 (1.00-1.00) "
+				  "3.000 (3.000-3.000) 1.00 (1.00-1.00) 3750");
+	/* Its second repeat failed. */
+	line_of(strstr(active, "\npoll+plain+shed") + 1, "poll", line, sizeof(line));
+	assert_string_equal(line, "poll+plain+shed 1 % 10 100.00 10.00 1.500 0.50 900");
+	free(table);
+	table = table_of(FIXTURES "run");
+	assert_null(strstr(table, "syscalls/req"));
 	free(table);
 }
 
@@ -71,7 +95,7 @@ static void shows_reasons_instead_of_figures(void **state)
 
 	(void)state;
 	line_of(table, "classic+boringssl+shed", line, sizeof(line));
-	assert_string_equal(line, "classic+boringssl+shed fail - - - - - - - - - - - - -");
+	assert_string_equal(line, "classic+boringssl+shed fail - - - - - - - - - - - - - -");
 	assert_non_null(strstr(table, "classic+boringssl+shed #1: fail: server died in step ramp: "
 				      "signal 9 (Killed)\n"));
 	assert_non_null(
@@ -126,6 +150,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(shows_medians_ranges_and_ratios),
+		cmocka_unit_test(shows_what_active_connections_cost),
 		cmocka_unit_test(shows_reasons_instead_of_figures),
 		cmocka_unit_test(leaves_out_a_line_cut_short),
 		cmocka_unit_test(names_file_and_line_of_a_broken_run),

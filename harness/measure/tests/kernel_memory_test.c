@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "harness/measure/kernel_memory.h"
+#include "harness/measure/slabinfo.h"
 #include "harness/measure/tests/fixture.h"
 
 /* What fixtures/slab counts: TCPv6, TCP, sock_inode_cache, filp and kmalloc-cg-64. */
@@ -277,6 +278,20 @@ static void slab_is_system_wide(void **state)
 	fixture_remove(tree.dir);
 }
 
+/* Of the fixture's caches only kmalloc-cg-64 holds a reactor's objects. */
+static void slab_of_reactors_leaves_the_socket_out(void **state)
+{
+	struct tree tree;
+	int64_t bytes;
+
+	(void)state;
+	copy_tree(&tree, "slab", "cgroup");
+	assert_int_equal(slabinfo_reactor_bytes(tree.slabinfo, &bytes), 0);
+	assert_int_equal(bytes, 5 * 64);
+	fixture_remove(tree.dir);
+	assert_int_equal(slabinfo_reactor_bytes("/nonexistent/slabinfo", &bytes), -ENOENT);
+}
+
 static void none_says_why(void **state)
 {
 	struct kernel_meter meter;
@@ -321,6 +336,7 @@ int main(void)
 		cmocka_unit_test(memcg_v2_climbs),
 		cmocka_unit_test(leaves_no_group_behind),
 		cmocka_unit_test(slab_is_system_wide),
+		cmocka_unit_test(slab_of_reactors_leaves_the_socket_out),
 		cmocka_unit_test(none_says_why),
 		cmocka_unit_test(group_names_are_names),
 	};
