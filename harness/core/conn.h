@@ -75,4 +75,12 @@ void conn_expired(struct worker *worker, uint32_t slot);
 
 extern const struct reactor_upcalls conn_upcalls;
 
+/* Between conn.c and pump.c. */
+/* The connection waits for that, `seconds` at most from when it began to; 0: for ever. */
+void conn_wait(struct worker *worker, struct conn *conn, enum conn_wait wait, unsigned seconds);
+void conn_enter(struct worker *worker, struct conn *conn, enum conn_state state);
+void conn_tell_gone(struct worker *worker, struct conn *conn, const char *cause);
+/* Our last words have left: closes, or lingers until the peer has closed too. */
+void conn_sent_all(struct worker *worker, struct conn *conn);
+
 #endif
