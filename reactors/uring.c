@@ -15,7 +15,7 @@
 enum {
 	REQUESTS = 256, /* queued before the kernel must be called in between */
 	COMPLETIONS_MAX = 32768,
-	COMPLETIONS_PER_TURN = 128,
+	COMPLETIONS_PER_TURN = 64,
 };
 
 /* ---- requests ---- */

@@ -28,8 +28,8 @@
 #include "reactors/reactor.h"
 
 enum {
-	URING_BUFFERS = 64, /* a power of two */
-	URING_BUFFER_BYTES = 4096,
+	URING_BUFFERS = 32, /* a power of two */
+	URING_BUFFER_BYTES = 2048,
 	URING_PROVIDED_BYTES = 4096, /* the ring that names them: a page of its own */
 };
 
