@@ -64,8 +64,8 @@ static int direct_probe(char *reason, size_t reason_size)
 {
 	int busy[2] = {-1, -1}, gone[2] = {-1, -1};
 	struct io_uring ring;
-	int error = uring_probe(IORING_OP_FILES_UPDATE, "IORING_OP_FILES_UPDATE", reason,
-				reason_size);
+	int error =
+		uring_probe(IORING_OP_FILES_UPDATE, "IORING_OP_FILES_UPDATE", reason, reason_size);
 
 	if (error)
 		return error;
@@ -82,8 +82,9 @@ static int direct_probe(char *reason, size_t reason_size)
 	close_pair(gone);
 no_ring:
 	if (error == -EOPNOTSUPP)
-		snprintf(reason, reason_size, "files of a ring's table outlive their removal "
-					      "here; that is right since Linux 6.13");
+		snprintf(reason, reason_size,
+			 "files of a ring's table outlive their removal "
+			 "here; that is right since Linux 6.13");
 	else if (error)
 		snprintf(reason, reason_size, "io_uring: no table of files: %s", strerror(-error));
 	return error;

@@ -32,15 +32,13 @@ struct epoll_set {
 
 static int set_probe(char *reason, size_t reason_size)
 {
-	return uring_probe(OP_EPOLL_WAIT, "IORING_OP_EPOLL_WAIT (Linux 6.15)", reason,
-			   reason_size);
+	return uring_probe(OP_EPOLL_WAIT, "IORING_OP_EPOLL_WAIT (Linux 6.15)", reason, reason_size);
 }
 
 static void await_set(struct reactor_loop *loop)
 {
 	struct epoll_set *set = loop->engine;
-	struct io_uring_sqe *sqe =
-		uring_sqe(loop, reactor_tag(URING_OP_SET, 0, 0));
+	struct io_uring_sqe *sqe = uring_sqe(loop, reactor_tag(URING_OP_SET, 0, 0));
 
 	io_uring_prep_rw(OP_EPOLL_WAIT, sqe, set->epoll_fd, set->events, URING_BUFFERS, 0);
 	set->uring.standing++;

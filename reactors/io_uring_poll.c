@@ -25,8 +25,7 @@ static int poll_probe(char *reason, size_t reason_size)
 static void watch(struct reactor_loop *loop, uint32_t slot)
 {
 	struct uring *uring = loop->engine;
-	struct io_uring_sqe *sqe =
-		uring_sqe(loop, reactor_slot_tag(loop, REACTOR_OP_CONN, slot));
+	struct io_uring_sqe *sqe = uring_sqe(loop, reactor_slot_tag(loop, REACTOR_OP_CONN, slot));
 
 	io_uring_prep_poll_multishot(sqe, loop->slots[slot].fd, POLLIN | POLLRDHUP);
 	uring->state[slot] |= URING_WATCHED;

@@ -15,7 +15,7 @@
 enum {
 	REQUESTS = 256, /* queued before the kernel must be called in between */
 	COMPLETIONS_MAX = 32768,
-	COMPLETIONS_PER_TURN = 64,
+	COMPLETIONS_PER_TURN = 128,
 };
 
 /* ---- requests ---- */
@@ -251,7 +251,8 @@ static void on_send(struct reactor_loop *loop, const struct io_uring_cqe *cqe)
 	struct uring_conn *conn = loop->slots[slot].active;
 	size_t sent = cqe->res > 0 ? (size_t)cqe->res : 0;
 
-	if (!conn->closing && sent < conn->pending_len && (cqe->res >= 0 || uring_transient(cqe->res))) {
+	if (!conn->closing && sent < conn->pending_len &&
+	    (cqe->res >= 0 || uring_transient(cqe->res))) {
 		conn->pending += sent;
 		conn->pending_len -= sent;
 		queue_send(loop, slot);
@@ -413,8 +414,8 @@ static void enter(struct reactor_loop *loop, uint64_t deadline_ns)
 	}
 	if (timeout)
 		wait = (struct __kernel_timespec){left.tv_sec, left.tv_nsec};
-	note(uring, io_uring_submit_and_wait_timeout(&uring->ring, &cqe, 1,
-						     timeout ? &wait : NULL, NULL));
+	note(uring,
+	     io_uring_submit_and_wait_timeout(&uring->ring, &cqe, 1, timeout ? &wait : NULL, NULL));
 }
 
 int uring_run(struct reactor_loop *loop, uint64_t deadline_ns)
@@ -424,7 +425,8 @@ int uring_run(struct reactor_loop *loop, uint64_t deadline_ns)
 	unsigned head, count = 0;
 
 	enter(loop, deadline_ns);
-	io_uring_for_each_cqe(&uring->ring, head, cqe) {
+	io_uring_for_each_cqe(&uring->ring, head, cqe)
+	{
 		struct io_uring_cqe copy = {cqe->user_data, cqe->res, cqe->flags};
 
 		if (count++ == COMPLETIONS_PER_TURN || uring->error)
