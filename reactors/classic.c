@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * reactors/ - classic: a thread a connection, blocking recv into its own stack,
- * blocking send. What servers did before readiness; here to show what it costs.
- * Kernel floor: 2.6.28 (accept4).
+ * reactors/ - classic: a thread a connection, blocking recv into its own stack, blocking send.
+ * What servers did before readiness; here to show what it costs. Kernel floor: 2.6.28 (accept4).
  * Source: pthreads(7), socket(7), shutdown(2); kernel net/ipv4/tcp.c, kernel/fork.c.
  *
- * Kernel bytes an idle connection, those of its thread: kernel stack 16384, struct
- * task_struct 5824, struct pid 192, the user stack's two vm_area_struct 384, its
- * anon_vma 104 and anon_vma_chain 64, an eighth of a page of page table 512. (What
- * vmalloc notes of a kernel stack, about 200, is charged to no memory cgroup.)
+ * Kernel bytes an idle connection, those of its thread: kernel stack 16384, struct task_struct
+ * 5824, struct pid 192, the user stack's two vm_area_struct 384, its anon_vma 104 and
+ * anon_vma_chain 64, an eighth of a page of page table 512. (What vmalloc notes of a kernel
+ * stack, about 200, is charged to no memory cgroup.)
  *
- * A connection's thread takes a turn for each upcall (turns.h); nobody is in a
- * turn while in recv or send.
+ * A connection's thread takes a turn for each upcall (turns.h), never while in recv or send.
  */
 #include <errno.h>
 #include <poll.h>
@@ -31,15 +29,12 @@
 
 enum {
 	RECV_BYTES = 16 * 1024,
-	/* Room for a TLS handshake, which runs in an upcall, that is on this
-	 * stack. Only pages that were touched cost memory. */
+	/* A TLS handshake runs on this stack. Only touched pages cost memory. */
 	STACK_BYTES = 256 * 1024,
 };
 
-/*
- * One a slot, from attach to `closed`, parked or not: the thread is there all
- * the same. `loop`, `slot` and `fd` stay what they are; the rest is used in turns only.
- */
+/* One a slot, from attach to `closed`, parked or not: the thread is there all the same. `loop`,
+ * `slot` and `fd` stay what they are; the rest is used in turns only. */
 struct classic_conn {
 	struct reactor_loop *loop;
 	const void *pending; /* the caller's bytes being sent; NULL: none */
