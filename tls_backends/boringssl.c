@@ -10,6 +10,8 @@
  * tickets as the experiment says; a client keeps the peer's certificate as
  * bytes shared by all sessions instead of one parsed X509 each.
  *
+ * keys: as shed while there is a session.
+ *
  * Source: include/openssl/ssl.h, include/openssl/pool.h.
  */
 #include "tls_backends/libssl_glue.h"
@@ -75,12 +77,36 @@ static int shed(struct tls_session *session)
 	return SSL_has_pending(libssl_of(session)) ? -EBUSY : 0;
 }
 
+/* Of a handshake message that is there in part it says nothing: then bytes went in that did not
+ * come out. So do bytes of padding, and a session whose peer pads is kept for it. */
+static bool is_drained(SSL *ssl, const struct libssl_trace *trace)
+{
+	return !SSL_has_pending(ssl) && !trace->hidden_bytes;
+}
+
+static void sequences(const SSL *ssl, const struct libssl_trace *trace, uint64_t *read,
+		      uint64_t *write)
+{
+	(void)trace;
+	*read = SSL_get_read_sequence(ssl);
+	*write = SSL_get_write_sequence(ssl);
+}
+
+static bool had_early_data(const SSL *ssl)
+{
+	return SSL_in_early_data(ssl) || SSL_early_data_accepted(ssl);
+}
+
 static const struct libssl_flavour flavour = {
 	.method = method,
 	.tune_ctx = tune_ctx,
 	.untune_ctx = untune_ctx,
 	.tune_session = tune_session,
 	.write_kept = write_kept,
+	.flush = write_kept,
+	.is_drained = is_drained,
+	.sequences = sequences,
+	.had_early_data = had_early_data,
 };
 
 static int check(char *reason, size_t reason_size)
@@ -112,6 +138,11 @@ __attribute__((visibility("default"))) const struct tls_ops parkbench_tls_plugin
 	.encrypt = libssl_encrypt,
 	.close_notify = libssl_close_notify,
 	.shed = shed,
+	.dissolve = libssl_dissolve,
+	.parked_decrypt = libssl_parked_decrypt,
+	.parked_encrypt = libssl_parked_encrypt,
+	.parked_close_notify = libssl_parked_close_notify,
+	.parked_forget = libssl_parked_forget,
 	.info = libssl_info,
 	.close = libssl_close,
 	.strerror = libssl_strerror,

@@ -9,6 +9,8 @@
 
 #include <openssl/err.h>
 
+#include "tls_backends/record13.h"
+
 /* X25519 is what browsers offer first; P-256 is what everybody has. */
 #define GROUPS "X25519:P-256"
 
@@ -68,6 +70,12 @@ static int set_up(struct tls_ctx *ctx, const struct tls_config *config)
 		if (!SSL_CTX_set_num_tickets(ctx->ssl_ctx, config->tickets))
 			return 0;
 	}
+	if (config->park == PARK_KEYS) {
+		ctx->record13 = record13_new();
+		if (!ctx->record13)
+			return 0;
+		libssl_trace_ctx(ctx->ssl_ctx);
+	}
 	return ctx->flavour->tune_ctx(ctx, config);
 }
 
@@ -101,6 +109,7 @@ void libssl_ctx_free(struct tls_ctx *ctx)
 {
 	if (!ctx)
 		return;
+	record13_free(ctx->record13);
 	BIO_free(ctx->shared_bio);
 	SSL_CTX_free(ctx->ssl_ctx);
 	BIO_meth_free(ctx->bio_method);

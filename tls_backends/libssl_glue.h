@@ -19,6 +19,9 @@
 
 #include "tls_backends/tls_backend.h"
 
+struct record13;
+struct libssl_trace;
+
 struct tls_identity {
 	X509 *leaf;
 	struct stack_st_X509 *chain; /* the issuers, leaf excluded; may be empty */
@@ -37,15 +40,46 @@ struct libssl_flavour {
 	/* Writes handshake messages the library keeps for the next record; result
 	 * as of SSL_write, 0 counting as success. NULL: it keeps none. */
 	int (*write_kept)(SSL *ssl);
+
+	/* Level keys, for dissolve: */
+	/* Writes all that the library still has to say; result as of write_kept. */
+	int (*flush)(SSL *ssl);
+	/* Nothing of the peer's is left in the library, be it a part of a record, data
+	 * not yet read or a part of a handshake message. */
+	bool (*is_drained)(SSL *ssl, const struct libssl_trace *trace);
+	/* Of the next record each way under the keys in use. */
+	void (*sequences)(const SSL *ssl, const struct libssl_trace *trace, uint64_t *read,
+			  uint64_t *write);
+	bool (*had_early_data)(const SSL *ssl);
+};
+
+/*
+ * Level keys: what dissolve needs to know and the library only tells while it
+ * happens. Belongs to its session (SSL app data); freed and zeroed with it.
+ */
+struct libssl_way {
+	bool begun;                     /* Finished has passed: the secret below is in use */
+	uint8_t secret_len;             /* 0: not known */
+	uint8_t secret[TLS_SECRET_MAX]; /* KeyUpdates that passed included */
+	uint64_t records;               /* whose header passed since Finished or KeyUpdate */
+};
+
+struct libssl_trace {
+	struct libssl_way read;
+	struct libssl_way write;
+	/* Bytes inside the records read, less those that came out as data, message or alert:
+	 * padding and what the library still holds. */
+	int64_t hidden_bytes;
 };
 
 struct tls_ctx {
 	const struct libssl_flavour *flavour;
 	SSL_CTX *ssl_ctx;
 	BIO_METHOD *bio_method;
-	BIO *shared_bio;   /* levels deeper than hold: every session's BIO; else NULL */
-	struct tls_io *io; /* the window of the call being made; borrowed */
-	void *extra;       /* the flavour's own */
+	BIO *shared_bio;           /* levels deeper than hold: every session's BIO; else NULL */
+	struct tls_io *io;         /* the window of the call being made; borrowed */
+	void *extra;               /* the flavour's own */
+	struct record13 *record13; /* level keys; else NULL */
 	bool server;
 	char reason[256]; /* of the last call's failure; empty: it did not fail */
 };
@@ -84,7 +118,29 @@ int libssl_ctx_new(struct tls_ctx **ctx, const struct tls_config *config,
 void libssl_ctx_free(struct tls_ctx *ctx);
 const char *libssl_strerror(const struct tls_ctx *ctx);
 
+/* libssl_trace.c */
+/* Makes the sessions of a context tell. */
+void libssl_trace_ctx(SSL_CTX *ssl_ctx);
+/* Before the session's first byte. 1, or 0: out of memory. */
+int libssl_trace_begin(SSL *ssl);
+void libssl_trace_end(SSL *ssl);
+/* NULL at other levels. */
+struct libssl_trace *libssl_trace_of(const SSL *ssl);
+
+/* libssl_parked.c */
+int libssl_dissolve(struct tls_session *session, struct tls_parked *parked, struct tls_io *io,
+		    const char **kept);
+int libssl_parked_decrypt(struct tls_ctx *ctx, struct tls_parked *parked, struct tls_io *io,
+			  uint8_t *plain, size_t size, size_t *len);
+int libssl_parked_encrypt(struct tls_ctx *ctx, struct tls_parked *parked, struct tls_io *io,
+			  const uint8_t *plain, size_t len, size_t *used);
+int libssl_parked_close_notify(struct tls_ctx *ctx, struct tls_parked *parked, struct tls_io *io);
+void libssl_parked_forget(struct tls_ctx *ctx, struct tls_parked *parked);
+
 /* libssl_session.c */
+/* Every call on a session starts here: its window, no old reason, no old errors (SSL_get_error
+ * looks at the queue first). */
+struct tls_ctx *libssl_enter(const struct tls_session *session, struct tls_io *io);
 int libssl_open(struct tls_ctx *ctx, struct tls_session **session);
 int libssl_handshake(struct tls_session *session, struct tls_io *io);
 int libssl_decrypt(struct tls_session *session, struct tls_io *io, uint8_t *plain, size_t size,

@@ -14,9 +14,7 @@ static struct tls_ctx *ctx_of(const struct tls_session *session)
 	return SSL_CTX_get_app_data(SSL_get_SSL_CTX(libssl_of(session)));
 }
 
-/* Every call on a session starts here: its window, no old reason, no old errors (SSL_get_error
- * looks at the queue first). */
-static struct tls_ctx *enter(const struct tls_session *session, struct tls_io *io)
+struct tls_ctx *libssl_enter(const struct tls_session *session, struct tls_io *io)
 {
 	struct tls_ctx *ctx = ctx_of(session);
 
@@ -52,7 +50,7 @@ int libssl_open(struct tls_ctx *ctx, struct tls_session **session)
 {
 	SSL *ssl = SSL_new(ctx->ssl_ctx);
 
-	if (!ssl || !give_bio(ctx, ssl)) {
+	if (!ssl || !give_bio(ctx, ssl) || (ctx->record13 && !libssl_trace_begin(ssl))) {
 		SSL_free(ssl);
 		libssl_reason(ctx->reason, sizeof(ctx->reason), "opening a session");
 		return -ENOMEM;
@@ -70,7 +68,7 @@ int libssl_open(struct tls_ctx *ctx, struct tls_session **session)
 
 int libssl_handshake(struct tls_session *session, struct tls_io *io)
 {
-	struct tls_ctx *ctx = enter(session, io);
+	struct tls_ctx *ctx = libssl_enter(session, io);
 	int ret = SSL_do_handshake(libssl_of(session));
 
 	return ret == 1 ? 0 : libssl_session_error(ctx, libssl_of(session), ret);
@@ -79,10 +77,12 @@ int libssl_handshake(struct tls_session *session, struct tls_io *io)
 int libssl_decrypt(struct tls_session *session, struct tls_io *io, uint8_t *plain, size_t size,
 		   size_t *len)
 {
-	struct tls_ctx *ctx = enter(session, io);
+	struct tls_ctx *ctx = libssl_enter(session, io);
 	int ret = SSL_read(libssl_of(session), plain, size > INT_MAX ? INT_MAX : (int)size);
 
 	*len = ret > 0 ? (size_t)ret : 0;
+	if (ctx->record13)
+		libssl_trace_of(libssl_of(session))->hidden_bytes -= (int64_t)*len;
 	return ret > 0 ? 0 : libssl_session_error(ctx, libssl_of(session), ret);
 }
 
@@ -117,7 +117,7 @@ static int encrypt_record(struct tls_ctx *ctx, SSL *ssl, const uint8_t *plain, s
 int libssl_encrypt(struct tls_session *session, struct tls_io *io, const uint8_t *plain, size_t len,
 		   size_t *used)
 {
-	struct tls_ctx *ctx = enter(session, io);
+	struct tls_ctx *ctx = libssl_enter(session, io);
 	SSL *ssl = libssl_of(session);
 	int rc = write_kept(ctx, ssl);
 
@@ -134,7 +134,7 @@ int libssl_encrypt(struct tls_session *session, struct tls_io *io, const uint8_t
 
 int libssl_close_notify(struct tls_session *session, struct tls_io *io)
 {
-	struct tls_ctx *ctx = enter(session, io);
+	struct tls_ctx *ctx = libssl_enter(session, io);
 	SSL *ssl = libssl_of(session);
 	int rc, ret;
 
@@ -168,5 +168,6 @@ void libssl_info(const struct tls_session *session, struct tls_info *info)
 
 void libssl_close(struct tls_session *session)
 {
+	libssl_trace_end(libssl_of(session));
 	SSL_free(libssl_of(session));
 }

@@ -11,7 +11,9 @@
  * contexts, the ephemeral keys and two transcript hashes; no public call frees
  * those while the session lives.
  *
- * Source: SSL_CTX_set_mode(3), SSL_free_buffers(3).
+ * keys: as shed while there is a session.
+ *
+ * Source: SSL_CTX_set_mode(3), SSL_free_buffers(3), SSL_write(3), SSL_key_update(3).
  */
 #include "tls_backends/libssl_glue.h"
 
@@ -58,9 +60,46 @@ static int shed(struct tls_session *session)
 	return SSL_free_buffers(libssl_of(session)) ? 0 : -EBUSY;
 }
 
+/* The answer to a KeyUpdate waits for the next write; SSL_write_ex may write nothing, SSL_write
+ * not. */
+static int flush(SSL *ssl)
+{
+	size_t written;
+
+	if (SSL_get_key_update_type(ssl) == SSL_KEY_UPDATE_NONE)
+		return 1;
+	return SSL_write_ex(ssl, "", 0, &written) ? 1 : -1;
+}
+
+/* A message that is there in part counts as a handshake under way. A record that is there in part
+ * keeps the buffers from being freed, its header alone too, which SSL_has_pending overlooks. */
+static bool is_drained(SSL *ssl, const struct libssl_trace *trace)
+{
+	(void)trace;
+	return !SSL_has_pending(ssl) && SSL_free_buffers(ssl);
+}
+
+/* It does not tell. Each header that passed is one record. */
+static void sequences(const SSL *ssl, const struct libssl_trace *trace, uint64_t *read,
+		      uint64_t *write)
+{
+	(void)ssl;
+	*read = trace->read.records;
+	*write = trace->write.records;
+}
+
+static bool had_early_data(const SSL *ssl)
+{
+	return SSL_get_early_data_status(ssl) != SSL_EARLY_DATA_NOT_SENT;
+}
+
 static const struct libssl_flavour flavour = {
 	.method = method,
 	.tune_ctx = tune_ctx,
+	.flush = flush,
+	.is_drained = is_drained,
+	.sequences = sequences,
+	.had_early_data = had_early_data,
 };
 
 static int check(char *reason, size_t reason_size)
@@ -92,6 +131,11 @@ __attribute__((visibility("default"))) const struct tls_ops parkbench_tls_plugin
 	.encrypt = libssl_encrypt,
 	.close_notify = libssl_close_notify,
 	.shed = shed,
+	.dissolve = libssl_dissolve,
+	.parked_decrypt = libssl_parked_decrypt,
+	.parked_encrypt = libssl_parked_encrypt,
+	.parked_close_notify = libssl_parked_close_notify,
+	.parked_forget = libssl_parked_forget,
 	.info = libssl_info,
 	.close = libssl_close,
 	.strerror = libssl_strerror,

@@ -122,6 +122,43 @@ static int shed(struct tls_session *session)
 	return 0;
 }
 
+/* There is nothing to remember, nor to forget. */
+static int dissolve(struct tls_session *session, struct tls_parked *parked, struct tls_io *io,
+		    const char **kept)
+{
+	(void)session;
+	(void)io;
+	*kept = NULL;
+	memset(parked, 0, sizeof(*parked));
+	return 0;
+}
+
+static int parked_decrypt(struct tls_ctx *ctx, struct tls_parked *parked, struct tls_io *io,
+			  uint8_t *plain, size_t size, size_t *len)
+{
+	(void)parked;
+	return decrypt((struct tls_session *)ctx, io, plain, size, len);
+}
+
+static int parked_encrypt(struct tls_ctx *ctx, struct tls_parked *parked, struct tls_io *io,
+			  const uint8_t *plain, size_t len, size_t *used)
+{
+	(void)parked;
+	return encrypt((struct tls_session *)ctx, io, plain, len, used);
+}
+
+static int parked_close_notify(struct tls_ctx *ctx, struct tls_parked *parked, struct tls_io *io)
+{
+	(void)parked;
+	return close_notify((struct tls_session *)ctx, io);
+}
+
+static void parked_forget(struct tls_ctx *ctx, struct tls_parked *parked)
+{
+	(void)ctx;
+	(void)parked;
+}
+
 static void plain_info(const struct tls_session *session, struct tls_info *info)
 {
 	(void)session;
@@ -158,6 +195,11 @@ __attribute__((visibility("default"))) const struct tls_ops parkbench_tls_plugin
 	.encrypt = encrypt,
 	.close_notify = close_notify,
 	.shed = shed,
+	.dissolve = dissolve,
+	.parked_decrypt = parked_decrypt,
+	.parked_encrypt = parked_encrypt,
+	.parked_close_notify = parked_close_notify,
+	.parked_forget = parked_forget,
 	.info = plain_info,
 	.close = close_session,
 	.strerror = plain_strerror,

@@ -33,14 +33,18 @@
 #include "harness/common/park.h"
 
 #define TLS_PLUGIN_SYMBOL "parkbench_tls_plugin"
-#define TLS_PLUGIN_ABI 1u
+#define TLS_PLUGIN_ABI 2u
 
 /* RFC 8446 section 5.1: most plaintext in one record; the most that a record of
  * any version adds to it (header, IV, tag, padding), rounded up. */
 #define TLS_RECORD_PLAIN_MAX 16384u
 #define TLS_RECORD_OVERHEAD_MAX 256u
+/* The longest record there is, its header included. */
+#define TLS_RECORD_MAX (5u + TLS_RECORD_PLAIN_MAX + TLS_RECORD_OVERHEAD_MAX)
 /* The least room for output that a caller offers to any call. */
 #define TLS_OUT_MIN 2048u
+/* RFC 8446 appendix B.4: the longest hash of a TLS 1.3 suite in use, SHA-384. */
+#define TLS_SECRET_MAX 48u
 
 /* Opaque, each backend's own. */
 struct tls_identity; /* certificate chain and private key */
@@ -84,6 +88,28 @@ struct tls_info {
 	uint16_t cipher;   /* IANA number; 0 for plain */
 	char cipher_name[48];
 };
+
+/*
+ * Level keys: all that is left of an idle session. Plain bytes of the caller's,
+ * to be moved and copied as it likes as long as one copy only is used; a second
+ * copy in use would encrypt two records under one nonce. Filled by dissolve,
+ * changed by the parked_* ops, to be ended by parked_forget. The fields are the
+ * backend's; all zero where there is no connection.
+ */
+struct tls_parked {
+	uint8_t read_secret[TLS_SECRET_MAX];  /* of the peer's traffic; zero-padded */
+	uint8_t write_secret[TLS_SECRET_MAX]; /* of ours */
+	uint32_t read_seq;                    /* of the next record each way */
+	uint32_t write_seq;
+	uint32_t message;     /* the handshake message under way: its header so far,
+				 then its type and how many bytes are missing */
+	uint8_t message_have; /* bytes of its 4-byte header that came; 0: none under way */
+	uint8_t suite;        /* low byte of its IANA number, 0x13XX; 0 for plain */
+	uint8_t flags;        /* see record13_parts.h */
+	uint8_t quiet;        /* records in a row that brought nothing */
+};
+
+_Static_assert(sizeof(struct tls_parked) <= 112, "level keys promises 112 bytes");
 
 struct tls_ops {
 	unsigned abi;        /* TLS_PLUGIN_ABI */
@@ -131,6 +157,32 @@ struct tls_ops {
 	/* Level shed: releases what an idle session need not keep. 0, or -EBUSY
 	 * while a record is buffered in part. */
 	int (*shed)(struct tls_session *session);
+	/*
+	 * Level keys (`park` of the context): the session becomes *parked and is
+	 * freed. 0: done; what the library still had to say was appended to the
+	 * output. Else the session is as it was and *kept says why, in a constant
+	 * of a few words fit for counting: -EBUSY, it may work later ("bytes
+	 * pending", "handshake", "closing"); -EOPNOTSUPP, never ("TLS 1.2",
+	 * "cipher", "early data", "level", "secrets", "sequence"); -ENOBUFS; -EPROTO
+	 * or -ENOMEM when the session has failed. Input is not looked at.
+	 */
+	int (*dissolve)(struct tls_session *session, struct tls_parked *parked, struct tls_io *io,
+			const char **kept);
+	/*
+	 * As decrypt, encrypt and close_notify, with one difference: a record that
+	 * is there in part stays in the input (-EINPROGRESS with in_len > 0), and
+	 * the caller comes again with the same bytes and more: fewer than
+	 * TLS_RECORD_MAX are ever left so. After parked_decrypt's -EPROTO the secrets
+	 * are gone; only parked_forget is left.
+	 */
+	int (*parked_decrypt)(struct tls_ctx *ctx, struct tls_parked *parked, struct tls_io *io,
+			      uint8_t *plain, size_t size, size_t *len);
+	int (*parked_encrypt)(struct tls_ctx *ctx, struct tls_parked *parked, struct tls_io *io,
+			      const uint8_t *plain, size_t len, size_t *used);
+	int (*parked_close_notify)(struct tls_ctx *ctx, struct tls_parked *parked,
+				   struct tls_io *io);
+	/* Zeroes the record and whatever the context remembers of it. */
+	void (*parked_forget)(struct tls_ctx *ctx, struct tls_parked *parked);
 	void (*info)(const struct tls_session *session, struct tls_info *info);
 	/* Frees the session without a word to the peer. */
 	void (*close)(struct tls_session *session);

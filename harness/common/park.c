@@ -8,6 +8,8 @@
 const struct park_info park_levels[PARK_LEVELS] = {
 	[PARK_HOLD] = {"hold", "the whole session, as allocated, and a 16 KiB read buffer"},
 	[PARK_SHED] = {"shed", "the session object with its buffers released, no tickets"},
+	[PARK_KEYS] = {"keys",
+		       "no session object: 112 bytes of traffic secrets and sequence numbers"},
 };
 
 int park_find(const char *name)

@@ -15,7 +15,7 @@ ifeq ($(filter debian source,$(BORINGSSL)),)
 $(error BORINGSSL is debian or source, not '$(BORINGSSL)'; or give BORINGSSL_PREFIX=DIR)
 endif
 
-TLS_GLUE := $(patsubst tls_backends/%.c,%,$(wildcard tls_backends/libssl_*.c))
+TLS_GLUE := $(patsubst tls_backends/%.c,%,$(wildcard tls_backends/libssl_*.c tls_backends/record13*.c))
 TLS_PLUGINS := plain
 tls_dir_of = $(patsubst %/,%,$(dir $(1)))
 tls_package_of = $(or $(shell dpkg-query -W -f '$${Package} $${Version}' \
@@ -150,3 +150,24 @@ $(O)/tests/tls_wrong/boringssl.so: $(call tls_objects,boringssl)
 	$(say) LINK $@
 	$(Q)mkdir -p $(@D)
 	$(Q)$(call tls_link,$(tls_lenient),$(openssl_libs))
+
+# The record layer by itself, a test program for each library: both define the same names, so these
+# open no plug-ins.
+record13_libraries := $(filter openssl boringssl,$(TLS_PLUGINS))
+RECORD13_TESTS := $(foreach library,$(record13_libraries),$(patsubst %_test.c,$(O)/tests/%_$(library)_test,\
+	$(wildcard tls_backends/tests/record13*_test.c)))
+record13_objects = $(patsubst tls_backends/%.c,$(O)/obj/tls_backends/$(1)/%.o,$(wildcard \
+	tls_backends/record13*.c))
+record13_link = $(CC) $(PB_LDFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) -lcmocka $(1)
+
+$(O)/tests/tls_backends/tests/%_openssl_test: $(O)/obj/tls_backends/tests/%_test.o \
+		$(call record13_objects,openssl)
+	$(say) LINK $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(call record13_link,$(openssl_libs))
+
+$(O)/tests/tls_backends/tests/%_boringssl_test: $(O)/obj/tls_backends/tests/%_test.o \
+		$(call record13_objects,boringssl)
+	$(say) LINK $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(call record13_link,$(boringssl_libs))

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tls_backends/tests/ - two sessions joined by two byte queues, in memory.
+ * tls_backends/tests/ - two connections joined by two byte queues, in memory.
+ * Each end is a session or, once dissolved, a parked record.
  *
- * An endpoint is fed at most `dribble` bytes a call and given an output window
- * of `window` bytes: the two things a backend must not depend on. Every call
- * asserts what the contract promises of the window.
+ * An endpoint is fed at most `dribble` bytes a call (parked: beyond those it
+ * left lying) and given an output window of `window` bytes: the two things a
+ * backend must not depend on. Every call asserts what the contract promises of
+ * the window.
  */
 #ifndef TLS_BACKENDS_TESTS_ENDPOINTS_H
 #define TLS_BACKENDS_TESTS_ENDPOINTS_H
@@ -38,7 +40,9 @@ struct endpoint {
 	const struct tls_ops *ops;
 	struct tls_identity *identity; /* owned; NULL at a client */
 	struct tls_ctx *ctx;           /* owned */
-	struct tls_session *session;   /* owned */
+	struct tls_session *session;   /* owned; NULL once parked */
+	struct tls_parked parked;      /* used where session is NULL */
+	size_t left;                   /* bytes of input that the last call left */
 	struct queue in;               /* ciphertext on its way to this end */
 	struct endpoint *peer;
 	size_t dribble; /* most bytes of input a call; 0: all there are */
@@ -71,14 +75,22 @@ static inline const char *output_dir(void)
 	return getenv("O") ? getenv("O") : "build";
 }
 
+static inline void plugin_dir(char dir[PATH_MAX])
+{
+	const char *chosen = getenv("PARKBENCH_TLS_DIR");
+
+	if (chosen)
+		snprintf(dir, PATH_MAX, "%s", chosen);
+	else
+		snprintf(dir, PATH_MAX, "%s/tls", output_dir());
+}
+
 static inline const struct tls_ops *plugin(const char *name)
 {
 	char dir[PATH_MAX];
 
-	const char *chosen = getenv("PARKBENCH_TLS_DIR");
-
-	snprintf(dir, sizeof(dir), "%s/tls", output_dir());
-	return plugin_at(chosen ? chosen : dir, name, RTLD_NOW);
+	plugin_dir(dir);
+	return plugin_at(dir, name, RTLD_NOW);
 }
 
 static inline void queue_append(struct queue *queue, const uint8_t *data, size_t len)
@@ -126,6 +138,8 @@ static inline void endpoint_close(struct endpoint *end)
 {
 	if (end->session)
 		end->ops->close(end->session);
+	else if (end->parked.suite)
+		end->ops->parked_forget(end->ctx, &end->parked);
 	end->ops->ctx_free(end->ctx);
 	end->ops->identity_free(end->identity);
 	free(end->in.data);
@@ -135,9 +149,10 @@ static inline void endpoint_close(struct endpoint *end)
 static inline struct tls_io io_begin(struct endpoint *end, uint8_t *out)
 {
 	size_t len = end->in.len;
+	size_t most = end->dribble + (end->session ? 0 : end->left);
 
-	if (end->dribble && len > end->dribble)
-		len = end->dribble;
+	if (end->dribble && len > most)
+		len = most;
 	return (struct tls_io){
 		.in = end->in.data, .in_len = len, .out = out, .out_size = end->window};
 }
@@ -146,12 +161,42 @@ static inline struct tls_io io_begin(struct endpoint *end, uint8_t *out)
 static inline void io_end(struct endpoint *end, const struct tls_io *io, int rc)
 {
 	assert_true(io->out_len <= io->out_size);
-	if (rc == -EINPROGRESS)
+	if (rc == -EINPROGRESS && end->session)
 		assert_int_equal(io->in_len, 0);
 	if (rc == -ENOBUFS)
 		end->saw_full = true;
 	queue_drop(&end->in, end->in.data ? (size_t)(io->in - end->in.data) : 0);
 	queue_append(&end->peer->in, io->out, io->out_len);
+}
+
+static inline int endpoint_decrypt(struct endpoint *end, struct tls_io *io, uint8_t *plain,
+				   size_t size, size_t *len)
+{
+	if (end->session)
+		return end->ops->decrypt(end->session, io, plain, size, len);
+	return end->ops->parked_decrypt(end->ctx, &end->parked, io, plain, size, len);
+}
+
+static inline int endpoint_encrypt(struct endpoint *end, struct tls_io *io, const uint8_t *plain,
+				   size_t len, size_t *used)
+{
+	if (end->session)
+		return end->ops->encrypt(end->session, io, plain, len, used);
+	return end->ops->parked_encrypt(end->ctx, &end->parked, io, plain, len, used);
+}
+
+/* Parks; `kept` as of dissolve. */
+static inline int endpoint_dissolve(struct endpoint *end, const char **kept)
+{
+	uint8_t out[WINDOW_MAX];
+	struct tls_io io = {.out = out, .out_size = end->window};
+	int rc = end->ops->dissolve(end->session, &end->parked, &io, kept);
+
+	assert_true(!rc == !*kept);
+	if (!rc)
+		end->session = NULL;
+	queue_append(&end->peer->in, io.out, io.out_len);
+	return rc;
 }
 
 /* Handshakes as far as the input goes. */
@@ -198,7 +243,7 @@ static inline void endpoint_send(struct endpoint *end, const uint8_t *data, size
 		int rc;
 
 		io.in_len = 0;
-		rc = end->ops->encrypt(end->session, &io, data + sent, len - sent, &used);
+		rc = endpoint_encrypt(end, &io, data + sent, len - sent, &used);
 		if (rc && rc != -ENOBUFS)
 			fail_msg("encrypt: %s", end->ops->strerror(end->ctx));
 		/* A call that neither uses nor writes would never end. */
@@ -219,10 +264,11 @@ static inline int endpoint_receive(struct endpoint *end, uint8_t *data, size_t s
 		struct tls_io io = io_begin(end, out);
 		size_t len;
 
-		rc = end->ops->decrypt(end->session, &io, plain, sizeof(plain), &len);
+		rc = endpoint_decrypt(end, &io, plain, sizeof(plain), &len);
+		end->left = io.in_len;
 		io_end(end, &io, rc);
 		assert_true(rc ? len == 0 : len > 0);
-		if (rc && rc != -ENOBUFS && (rc != -EINPROGRESS || !end->in.len))
+		if (rc && rc != -ENOBUFS && (rc != -EINPROGRESS || end->left == end->in.len))
 			return rc;
 		assert_true(*got + len <= size);
 		memcpy(data + *got, plain, len);
@@ -249,7 +295,8 @@ static inline int endpoint_close_notify(struct endpoint *end)
 	int rc;
 
 	io.in_len = 0;
-	rc = end->ops->close_notify(end->session, &io);
+	rc = end->session ? end->ops->close_notify(end->session, &io)
+			  : end->ops->parked_close_notify(end->ctx, &end->parked, &io);
 	io_end(end, &io, rc);
 	return rc;
 }

@@ -29,7 +29,7 @@ chmod +x bin/parkbench-server bin/parkbench-load
 cat >test.cfg <<'EOT'
 reactors = [ "epoll" ];
 tls = [ "plain" ];
-park = "all";
+park = [ "hold", "shed" ];
 connections = 50;
 workers = 1;
 client_workers = 1;
