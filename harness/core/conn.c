@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "harness/common/tally.h"
+#include "harness/core/keys.h"
 #include "harness/core/pump.h"
 
 /* How long a peer may leave its own end open once we have said all. */
@@ -24,6 +25,18 @@ static size_t conn_offset(const struct worker *worker)
 struct conn *conn_at(const struct worker *worker, uint32_t slot)
 {
 	return (void *)((char *)worker->slots.table[slot].active + conn_offset(worker));
+}
+
+size_t conn_object_bytes(const struct worker *worker)
+{
+	return conn_offset(worker) + sizeof(struct conn) + worker->config.app->conn_size;
+}
+
+bool conn_is_open(const struct worker *worker, uint32_t slot)
+{
+	const struct reactor_slot *s = &worker->slots.table[slot];
+
+	return s->fd >= 0 && (!s->active || conn_at(worker, slot)->state == CONN_OPEN);
 }
 
 static const struct reactor_ops *reactor(const struct worker *worker)
@@ -62,6 +75,7 @@ static void drop_session(struct worker *worker, struct conn *conn)
 	if (conn->tls)
 		worker->config.tls->close(conn->tls);
 	conn->tls = NULL;
+	keys_forget(worker, conn->slot);
 	free(conn->spill);
 	conn->spill = NULL;
 	free(conn->read_buf);
@@ -116,6 +130,15 @@ static void on_closed(struct reactor_loop *loop, uint32_t slot)
 
 /* ---- upcalls ---- */
 
+static void resume(struct worker *worker, struct conn *conn)
+{
+	struct conn_spill *kept = conn->spill;
+
+	conn->spill = NULL;
+	pump(worker, conn, kept ? kept->bytes : NULL, kept ? kept->len : 0);
+	free(kept);
+}
+
 static void received_end(struct worker *worker, struct conn *conn, ssize_t n)
 {
 	if (n < 0 && conn->state != CONN_LINGER) {
@@ -125,16 +148,26 @@ static void received_end(struct worker *worker, struct conn *conn, ssize_t n)
 	conn->peer_done = true;
 	if (conn->state == CONN_LINGER)
 		conn_close(worker, conn, NULL);
-	else if (!conn->out && !conn->spill)
-		pump(worker, conn, NULL, 0);
+	else if (!conn->out)
+		resume(worker, conn);
+}
+
+/* Behind a pending send, or to the first part of its record. */
+static void append(struct worker *worker, struct conn *conn, const uint8_t *bytes, size_t len)
+{
+	pump_spill(worker, conn, bytes, len);
+	if (conn->state <= CONN_OPEN && !conn->out)
+		resume(worker, conn);
 }
 
 static void on_received(struct reactor_loop *loop, uint32_t slot, const uint8_t *bytes, ssize_t n)
 {
 	struct worker *worker = loop->core;
-	struct conn *conn = conn_at(worker, slot);
+	struct conn *conn = keys_wake(worker, slot);
 
 	worker->activity++;
+	if (!conn)
+		return;
 	if (conn->wait == WAIT_IDLE)
 		conn->wait = WAIT_NONE;
 	if (n <= 0)
@@ -142,18 +175,9 @@ static void on_received(struct reactor_loop *loop, uint32_t slot, const uint8_t 
 	else if (conn->state > CONN_OPEN)
 		return; /* discarded: we have said our last words */
 	else if (conn->out || conn->spill)
-		pump_spill(worker, conn, bytes, (size_t)n);
+		append(worker, conn, bytes, (size_t)n);
 	else
 		pump(worker, conn, bytes, (size_t)n);
-}
-
-static void resume(struct worker *worker, struct conn *conn)
-{
-	struct conn_spill *kept = conn->spill;
-
-	conn->spill = NULL;
-	pump(worker, conn, kept ? kept->bytes : NULL, kept ? kept->len : 0);
-	free(kept);
 }
 
 static void on_sent(struct reactor_loop *loop, uint32_t slot, int error)
@@ -200,7 +224,6 @@ const struct reactor_upcalls conn_upcalls = {
 
 static struct conn *conn_make(struct worker *worker, int fd, int *error)
 {
-	size_t size = conn_offset(worker) + sizeof(struct conn) + worker->config.app->conn_size;
 	uint32_t slot = slots_take(&worker->slots, fd);
 	struct conn *conn;
 
@@ -208,7 +231,7 @@ static struct conn *conn_make(struct worker *worker, int fd, int *error)
 	if (slot == SLOT_NONE)
 		return NULL;
 	*error = -ENOMEM;
-	worker->slots.table[slot].active = calloc(1, size);
+	worker->slots.table[slot].active = calloc(1, conn_object_bytes(worker));
 	if (!worker->slots.table[slot].active)
 		goto no_object;
 	conn = conn_at(worker, slot);
@@ -252,8 +275,8 @@ struct conn *conn_open(struct worker *worker, int fd, int *error)
 
 void conn_output(struct worker *worker, struct conn *conn)
 {
-	if (!conn->out && !conn->spill)
-		pump(worker, conn, NULL, 0);
+	if (!conn->out)
+		resume(worker, conn);
 }
 
 void conn_end(struct worker *worker, struct conn *conn)
@@ -261,8 +284,8 @@ void conn_end(struct worker *worker, struct conn *conn)
 	conn->last_words = true;
 	if (conn->state == CONN_HANDSHAKE)
 		conn_close(worker, conn, NULL);
-	else if (!conn->out && !conn->spill)
-		pump(worker, conn, NULL, 0);
+	else if (!conn->out)
+		resume(worker, conn);
 }
 
 void conn_progress(struct conn *conn)
@@ -280,8 +303,10 @@ static const char *const expiry_causes[] = {
 
 void conn_expired(struct worker *worker, uint32_t slot)
 {
-	struct conn *conn = conn_at(worker, slot);
+	struct conn *conn = keys_wake(worker, slot);
 
+	if (!conn)
+		return;
 	if (conn->wait == WAIT_IDLE)
 		conn_end(worker, conn);
 	else

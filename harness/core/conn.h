@@ -17,6 +17,13 @@ enum conn_state {
 	CONN_CLOSED, /* the reactor was asked to close; `closed` will follow */
 };
 
+/* Level keys: what became of the wish to dissolve the session. */
+enum conn_kept {
+	CONN_NOT_KEPT,
+	CONN_KEPT, /* so far; it is tried again at the next idle spell */
+	CONN_KEPT_FOR_GOOD,
+};
+
 /* What a deadline is for; each is set once when the wait begins. */
 enum conn_wait {
 	WAIT_NONE,
@@ -27,7 +34,8 @@ enum conn_wait {
 	WAIT_LINGER,
 };
 
-/* Input that could not be processed yet because output was pending. */
+/* Input that could not be processed yet: output was pending, or, where the session is
+ * dissolved, only a part of the record is there. */
 struct conn_spill {
 	size_t len;
 	uint8_t bytes[];
@@ -36,7 +44,7 @@ struct conn_spill {
 /* An active connection. The reactor's private bytes lie before it, the app's
  * behind it: one allocation, owned by the slot. */
 struct conn {
-	struct tls_session *tls;
+	struct tls_session *tls;  /* NULL: dissolved, its record is at the slot */
 	struct outbuf *out;       /* in use by the reactor: a send is outstanding */
 	struct conn_spill *spill; /* NULL: none */
 	uint8_t *read_buf;        /* level hold: the 16 KiB read buffer; else NULL */
@@ -44,6 +52,7 @@ struct conn {
 	uint8_t state;    /* enum conn_state */
 	uint8_t wait;     /* enum conn_wait */
 	bool told;        /* the app knows that it is gone */
+	uint8_t kept;     /* enum conn_kept */
 	bool peer_done;   /* the peer will send no more */
 	bool gate_closed; /* the reactor was told to hold input back */
 	bool last_words;  /* ends when the app has no more output */
@@ -57,6 +66,10 @@ static inline void *conn_app(const struct conn *conn)
 
 /* The connection in a slot that is active. */
 struct conn *conn_at(const struct worker *worker, uint32_t slot);
+/* True for a slot whose connection is open, active or parked. */
+bool conn_is_open(const struct worker *worker, uint32_t slot);
+/* Bytes of an active connection: the reactor's, ours and the app's. */
+size_t conn_object_bytes(const struct worker *worker);
 
 /* A connected socket becomes a connection; in the client's role conn_output
  * then starts the handshake. Takes `fd` over, also on failure: NULL, and *error

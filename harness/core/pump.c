@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "harness/common/tally.h"
+#include "harness/core/keys.h"
 
 /* How long a peer may leave our output unread before it is cut off. */
 #define STALL_TIMEOUT_S 30
@@ -125,7 +126,7 @@ static bool step_input(struct pump *p)
 	struct conn *conn = p->conn;
 	uint8_t *plain = conn->read_buf ? conn->read_buf : worker->plain;
 	size_t len = 0;
-	int rc = worker->config.tls->decrypt(conn->tls, &p->io, plain, TLS_RECORD_PLAIN_MAX, &len);
+	int rc = keys_decrypt(worker, conn, &p->io, plain, TLS_RECORD_PLAIN_MAX, &len);
 
 	switch (rc) {
 	case 0:
@@ -167,7 +168,7 @@ static bool step_output(struct pump *p)
 	len = worker->config.app->produce(worker, p->conn, worker->plain, plain_room(&p->io));
 	if (!len)
 		return false;
-	rc = worker->config.tls->encrypt(p->conn->tls, &p->io, worker->plain, len, &used);
+	rc = keys_encrypt(worker, p->conn, &p->io, worker->plain, len, &used);
 	if (rc || used != len) {
 		conn_close(worker, p->conn, rc ? errno_name(rc) : "a record did not fit");
 		return false;
@@ -187,7 +188,6 @@ static bool pump_step(struct pump *p)
 
 /* ---- between upcalls ---- */
 
-/* Keeps input[0..len) behind what is kept already and stops the reactor bringing more. */
 void pump_spill(struct worker *worker, struct conn *conn, const uint8_t *input, size_t len)
 {
 	size_t have = conn->spill ? conn->spill->len : 0;
@@ -205,7 +205,7 @@ void pump_spill(struct worker *worker, struct conn *conn, const uint8_t *input, 
 	memcpy(grown->bytes + have, input, len);
 	grown->len = have + len;
 	conn->spill = grown;
-	if (!conn->gate_closed) {
+	if (conn->out && !conn->gate_closed) {
 		conn->gate_closed = true;
 		reactor(worker)->recv_gate(&worker->loop, conn->slot, false);
 	}
@@ -216,16 +216,36 @@ static void say_goodbye(struct pump *p)
 {
 	if (!pump_buffer(p))
 		return;
-	p->worker->config.tls->close_notify(p->conn->tls, &p->io);
+	keys_close_notify(p->worker, p->conn, &p->io);
 	last_send(p);
 }
 
-static void fall_idle(struct worker *worker, struct conn *conn)
+/* Level keys: no session, and where nothing is under way no object either. */
+static void dissolve(struct pump *p)
 {
-	worker->config.app->idle(worker, conn);
-	if (worker->config.tls_config.park != PARK_HOLD)
+	struct worker *worker = p->worker;
+	struct conn *conn = p->conn;
+
+	if (conn->tls && !pump_buffer(p))
+		return;
+	if (conn->tls && !keys_dissolve(worker, conn, &p->io)) {
 		worker->config.tls->shed(conn->tls);
-	conn_wait(worker, conn, WAIT_IDLE, worker->config.idle_timeout_s);
+		return;
+	}
+	if (pump_send(p))
+		keys_sleep(worker, conn);
+}
+
+static void fall_idle(struct pump *p)
+{
+	struct worker *worker = p->worker;
+
+	worker->config.app->idle(worker, p->conn);
+	conn_wait(worker, p->conn, WAIT_IDLE, worker->config.idle_timeout_s);
+	if (worker->config.tls_config.park >= PARK_KEYS)
+		dissolve(p);
+	else if (worker->config.tls_config.park == PARK_SHED)
+		worker->config.tls->shed(p->conn->tls);
 }
 
 /* What the connection waits for next, now that the pump stands still. */
@@ -248,10 +268,10 @@ static void settle(struct pump *p)
 	}
 	if (conn->last_words || conn->peer_done)
 		say_goodbye(p);
-	else if (worker->config.app->busy(worker, conn))
+	else if (conn->spill || worker->config.app->busy(worker, conn))
 		conn_wait(worker, conn, WAIT_REQUEST, worker->config.handshake_timeout_s);
 	else
-		fall_idle(worker, conn);
+		fall_idle(p);
 }
 
 /* Takes the connection as far as input and the peer's reading allow. */

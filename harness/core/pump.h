@@ -10,9 +10,11 @@
 #include "harness/core/conn.h"
 
 /* Moves what can be moved, with input[0..len) borrowed; what is left of it is kept. No send
- * may be outstanding, and nothing kept. */
+ * may be outstanding, and nothing kept. At level keys the connection may have lost its object
+ * when this returns. */
 void pump(struct worker *worker, struct conn *conn, const uint8_t *input, size_t len);
-/* Keeps input behind what is kept already and stops the reactor bringing more. */
+/* Keeps input behind what is kept already; while output is pending the reactor is stopped
+ * from bringing more. */
 void pump_spill(struct worker *worker, struct conn *conn, const uint8_t *input, size_t len);
 
 #endif

@@ -11,6 +11,7 @@
 
 #include "harness/common/clock.h"
 #include "harness/core/conn.h"
+#include "harness/core/keys.h"
 
 /* Deadlines are kept in ticks of a second, in 16 bits: good for nine hours. */
 #define TICK_NS NS_PER_S
@@ -157,9 +158,13 @@ static uint64_t next_deadline(const struct worker *worker)
 
 static void close_all(struct worker *worker, void (*end)(struct worker *, struct conn *))
 {
-	for (uint32_t slot = 0; slot < worker->slots.top; slot++)
-		if (worker->slots.table[slot].fd >= 0)
-			end(worker, conn_at(worker, slot));
+	for (uint32_t slot = 0; slot < worker->slots.top; slot++) {
+		struct conn *conn =
+			worker->slots.table[slot].fd < 0 ? NULL : keys_wake(worker, slot);
+
+		if (conn)
+			end(worker, conn);
+	}
 }
 
 static void cut_off(struct worker *worker, struct conn *conn)
@@ -292,6 +297,7 @@ static void release(struct worker *worker)
 	if (worker->tls_ctx)
 		worker->config.tls->ctx_free(worker->tls_ctx);
 	outbuf_drain(&worker->outbufs);
+	keys_fini(worker);
 	slots_fini(&worker->slots);
 	free(worker->loop.engine);
 	free(worker->plain);
@@ -301,6 +307,8 @@ static int prepare(struct worker *worker, char *reason, size_t reason_size)
 {
 	int rc = slots_init(&worker->slots, worker->config.connections_max);
 
+	if (!rc)
+		rc = keys_init(worker);
 	if (rc)
 		return rc;
 	worker->plain = malloc(TLS_RECORD_PLAIN_MAX);

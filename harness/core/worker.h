@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "harness/common/tally.h"
 #include "harness/core/outbuf.h"
 #include "harness/core/slots.h"
 #include "reactors/reactor.h"
@@ -77,16 +78,19 @@ struct worker {
 	struct slots slots;
 	struct tls_ctx *tls_ctx;
 	struct outbuf_pool outbufs;
-	uint8_t *plain;        /* scratch: one record's plaintext */
-	uint32_t handshaking;  /* connections in a handshake */
-	uint32_t deadlines;    /* slots with a deadline */
-	uint64_t epoch_ns;     /* tick 0 of the slots' deadlines */
-	uint64_t next_tick_ns; /* when deadlines are looked at again */
-	uint64_t activity;     /* upcalls so far */
-	uint64_t quiet_mark;   /* activity when quiet was last looked at */
-	bool trim_due;         /* memory was freed since the last trim */
-	bool gate_closed;      /* accepting failed for want of resources */
-	bool stopping;         /* ends when the last connection is closed */
+	struct tls_parked *parked; /* level keys: a record a slot; else NULL */
+	void *reserve;             /* level keys: an object for when memory is out */
+	struct tally kept;         /* sessions that could not be dissolved, by cause */
+	uint8_t *plain;            /* scratch: one record's plaintext */
+	uint32_t handshaking;      /* connections in a handshake */
+	uint32_t deadlines;        /* slots with a deadline */
+	uint64_t epoch_ns;         /* tick 0 of the slots' deadlines */
+	uint64_t next_tick_ns;     /* when deadlines are looked at again */
+	uint64_t activity;         /* upcalls so far */
+	uint64_t quiet_mark;       /* activity when quiet was last looked at */
+	bool trim_due;             /* memory was freed since the last trim */
+	bool gate_closed;          /* accepting failed for want of resources */
+	bool stopping;             /* ends when the last connection is closed */
 	bool stopped;
 	struct worker_counters counters;
 

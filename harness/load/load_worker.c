@@ -10,6 +10,7 @@
 
 #include "harness/common/clock.h"
 #include "harness/core/conn.h"
+#include "harness/core/keys.h"
 #include "harness/load/plan.h"
 
 #define TLS13 0x0304
@@ -183,9 +184,12 @@ static void for_all_open(struct load_worker *lw, void (*act)(struct load_worker 
 {
 	struct worker *worker = &lw->worker;
 
-	for (uint32_t slot = 0; slot < worker->slots.top; slot++)
-		if (worker->slots.table[slot].fd >= 0 && conn_at(worker, slot)->state == CONN_OPEN)
-			act(lw, conn_at(worker, slot));
+	for (uint32_t slot = 0; slot < worker->slots.top; slot++) {
+		struct conn *conn = conn_is_open(worker, slot) ? keys_wake(worker, slot) : NULL;
+
+		if (conn)
+			act(lw, conn);
+	}
 }
 
 /* Nothing is read before the requests of all workers have left: input is only seen by the
@@ -207,11 +211,16 @@ static void ask_some(struct load_worker *lw, uint64_t count)
 	uint64_t open = lw->open, seen = 0;
 
 	for (uint32_t slot = 0; slot < worker->slots.top; slot++) {
-		if (worker->slots.table[slot].fd < 0 || conn_at(worker, slot)->state != CONN_OPEN)
+		struct conn *conn;
+
+		if (!conn_is_open(worker, slot))
 			continue;
-		if ((seen + 1) * count / open > seen * count / open)
-			ask(lw, conn_at(worker, slot));
 		seen++;
+		if (seen * count / open == (seen - 1) * count / open)
+			continue;
+		conn = keys_wake(worker, slot);
+		if (conn)
+			ask(lw, conn);
 	}
 }
 

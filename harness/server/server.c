@@ -264,7 +264,7 @@ int server_start(struct server **out, const struct server_config *config, char *
 struct server_sum {
 	uint64_t open, accepted, turned_away, handshakes, requests, responses;
 	uint64_t syscalls, stale_events, accept_errors;
-	struct tally failures;
+	struct tally failures, kept;
 };
 
 static void add_worker(struct worker *worker, void *arg)
@@ -282,6 +282,7 @@ static void add_worker(struct worker *worker, void *arg)
 	sum->stale_events += worker->loop.counters.stale_events;
 	sum->accept_errors += worker->loop.counters.accept_errors;
 	tally_merge(&sum->failures, &sw->failures);
+	tally_merge(&sum->kept, &worker->kept);
 }
 
 json_t *server_stats(struct server *server)
@@ -290,13 +291,14 @@ json_t *server_stats(struct server *server)
 
 	for (unsigned i = 0; i < server->started; i++)
 		worker_call(&server->workers[i].worker, add_worker, &sum);
-	return json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o}", "open", (json_int_t)sum.open,
-			 "accepted", (json_int_t)sum.accepted, "turned_away",
+	return json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:o}", "open",
+			 (json_int_t)sum.open, "accepted", (json_int_t)sum.accepted, "turned_away",
 			 (json_int_t)sum.turned_away, "handshakes", (json_int_t)sum.handshakes,
 			 "requests", (json_int_t)sum.requests, "responses",
 			 (json_int_t)sum.responses, "syscalls", (json_int_t)sum.syscalls,
 			 "stale_events", (json_int_t)sum.stale_events, "accept_errors",
-			 (json_int_t)sum.accept_errors, "failures", tally_json(&sum.failures));
+			 (json_int_t)sum.accept_errors, "failures", tally_json(&sum.failures),
+			 "kept", tally_json(&sum.kept));
 }
 
 bool server_failed(struct server *server, char *reason, size_t reason_size)

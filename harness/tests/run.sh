@@ -37,7 +37,7 @@ count() {
 
 for test in "$@"; do
 	case $test in *"$pattern"*) ;; *) continue ;; esac
-	timeout 300 "$test" >"$log" 2>&1 </dev/null
+	timeout 600 "$test" >"$log" 2>&1 </dev/null
 	count "${test#"$O"/tests/}" $?
 done
 

@@ -80,7 +80,7 @@ timeout 60 bin/parkbench run active.cfg --out run --only '*+shed' >out 2>err && 
 	grep -q '^epoll+plain+shed  *50 %  *25  .* 1.00 ' out
 check "a part of the connections is active, and its costs are stored" $?
 timeout 10 bin/parkbench list >shown 2>err && grep -q '216 predicted, not measured yet: parkbench run' shown &&
-	[ "$(timeout 10 bin/parkbench list --names park | tr '\n' ' ')" = "hold shed " ] &&
+	[ "$(timeout 10 bin/parkbench list --names park | tr '\n' ' ')" = "hold shed keys " ] &&
 	timeout 10 bin/parkbench list --names reactors | grep -qx epoll
 check "list shows what is known, and bare names to scripts" $?
 timeout 10 bin/parkbench list --names servers >out 2>err

@@ -239,6 +239,7 @@ static int setup(void **state)
 					       .handshake_timeout_s = 10,
 					       .idle_timeout_s = 100};
 	assert_int_equal(slots_init(&worker.slots, 2), 0);
+	worker.tls_ctx = (struct tls_ctx *)&worker; /* what fake_open gives out */
 	worker.plain = malloc(TLS_RECORD_PLAIN_MAX);
 	worker.loop = (struct reactor_loop){
 		.ops = &fake_reactor, .core = &worker, .slots = worker.slots.table, .slot_max = 2};
