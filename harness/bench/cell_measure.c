@@ -157,7 +157,14 @@ static int check_server_holds(struct live_cell *cell)
 	json_t *stats = cell_ask(cell, &cell->server.child, "stats", cell_timeout_ns(cell));
 	double open = answer_number(stats, "open");
 	double expected = result->established - result->dropped_idle;
+	json_t *kept = json_object_get(stats, "kept");
+	char causes[256];
 
+	/* At level keys: such a connection is measured with its session. */
+	if (json_object_size(kept)) {
+		gates_failures_text(kept, causes, sizeof(causes));
+		result_judge(result, VERDICT_INVALID, "sessions were kept (%s)", causes);
+	}
 	json_decref(stats);
 	if (!stats)
 		return -1;

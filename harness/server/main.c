@@ -57,7 +57,7 @@ static const struct argp_option options[] = {
 	 1},
 	{"cert", OPT_CERT, "FILE", 0, "Certificate chain, PEM (a throwaway one)", 2},
 	{"key", OPT_KEY, "FILE", 0, "Its private key, PEM", 2},
-	{"tickets", OPT_TICKETS, "N", 0, "Session tickets a client gets at level shed (0)", 2},
+	{"tickets", OPT_TICKETS, "N", 0, "Session tickets a client gets below level hold (0)", 2},
 	{"handshake-timeout", OPT_HANDSHAKE_TIMEOUT, "SECONDS", 0,
 	 "Until a handshake, or a request once begun, must be complete (10; 0: for ever)", 2},
 	{"idle-timeout", OPT_IDLE_TIMEOUT, "SECONDS", 0,
