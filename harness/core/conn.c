@@ -113,6 +113,7 @@ static void free_slot(struct worker *worker, uint32_t slot)
 {
 	free(worker->slots.table[slot].active);
 	slots_free(&worker->slots, slot);
+	worker->trim_due = true;
 }
 
 static void on_closed(struct reactor_loop *loop, uint32_t slot)

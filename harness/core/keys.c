@@ -3,19 +3,37 @@
 #include "harness/core/keys.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 static size_t array_bytes(const struct worker *worker)
 {
 	return (size_t)worker->slots.max * sizeof(struct tls_parked);
 }
 
+static int lock_records(struct worker *worker, char *reason, size_t reason_size)
+{
+	int error;
+
+	if (!worker->config.lock_records ||
+	    !mlock2(worker->parked, array_bytes(worker), MLOCK_ONFAULT))
+		return 0;
+	error = errno;
+	snprintf(reason, reason_size,
+		 "%zu bytes of records a worker can not be locked in memory: %s; allow it with: "
+		 "sudo prlimit --pid $$ --memlock=unlimited",
+		 array_bytes(worker), strerror(error));
+	return -error;
+}
+
 /* One object in reserve: closing a connection takes one, also when memory has run out. */
-int keys_init(struct worker *worker)
+int keys_init(struct worker *worker, char *reason, size_t reason_size)
 {
 	void *array;
+	int rc;
 
 	if (worker->config.tls_config.park < PARK_KEYS)
 		return 0;
@@ -25,6 +43,9 @@ int keys_init(struct worker *worker)
 		return -ENOMEM;
 	madvise(array, array_bytes(worker), MADV_DONTDUMP);
 	worker->parked = array;
+	rc = lock_records(worker, reason, reason_size);
+	if (rc)
+		return rc;
 	worker->reserve = calloc(1, conn_object_bytes(worker));
 	return worker->reserve ? 0 : -ENOMEM;
 }
@@ -35,6 +56,34 @@ void keys_fini(struct worker *worker)
 	if (worker->parked)
 		munmap(worker->parked, array_bytes(worker));
 	worker->parked = NULL;
+}
+
+/* None of the slots whose records reach into these bytes of the array is in use. */
+static bool bytes_free(const struct slots *slots, size_t from, size_t to)
+{
+	size_t last = (to - 1) / sizeof(struct tls_parked);
+
+	for (size_t slot = from / sizeof(struct tls_parked); slot <= last; slot++)
+		if (slot < slots->top && slots->table[slot].fd >= 0)
+			return false;
+	return true;
+}
+
+void keys_give_back(struct worker *worker)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t end = (size_t)worker->slots.top * sizeof(struct tls_parked), free_from = 0;
+	int advice = worker->config.lock_records ? MADV_DONTNEED_LOCKED : MADV_DONTNEED;
+
+	if (!worker->parked || !worker->slots.freed)
+		return;
+	for (size_t at = 0; at < end + page; at += page) {
+		if (at < end && bytes_free(&worker->slots, at, at + page))
+			continue;
+		if (free_from < at)
+			madvise((char *)worker->parked + free_from, at - free_from, advice);
+		free_from = at + page;
+	}
 }
 
 bool keys_dissolve(struct worker *worker, struct conn *conn, struct tls_io *io)
@@ -64,6 +113,7 @@ void keys_sleep(struct worker *worker, struct conn *conn)
 		return;
 	free(slot->active);
 	slot->active = NULL;
+	worker->trim_due = true;
 }
 
 struct conn *keys_wake(struct worker *worker, uint32_t slot)

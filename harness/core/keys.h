@@ -12,9 +12,13 @@
 
 #include "harness/core/conn.h"
 
-/* The array of records, left out of core dumps; nothing at other levels. 0, -ENOMEM. */
-int keys_init(struct worker *worker);
+/* The array of records, left out of core dumps and, if so configured, locked in memory;
+ * nothing at other levels. 0, or a negative errno with a reason where it is not ENOMEM. */
+int keys_init(struct worker *worker, char *reason, size_t reason_size);
 void keys_fini(struct worker *worker);
+/* Gives the pages of records that no connection uses back to the kernel, which are all zeros
+ * by then. Before slots_give_back. O(slots.top). */
+void keys_give_back(struct worker *worker);
 
 /* The session becomes a record, and what it still had to say is appended to io. False: it
  * is kept, and counted in worker->kept by cause. */

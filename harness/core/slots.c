@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 static size_t table_bytes(uint32_t max)
 {
@@ -40,6 +41,9 @@ uint32_t slots_take(struct slots *slots, int fd)
 	else
 		return SLOT_NONE;
 	s = &slots->table[slot];
+	/* A slot whose memory was given back has forgotten its own. */
+	if (!s->generation)
+		s->generation = slots->first_generation;
 	s->active = NULL;
 	s->fd = fd;
 	s->generation++;
@@ -57,4 +61,39 @@ void slots_free(struct slots *slots, uint32_t slot)
 	s->deadline = 0;
 	slots->free = slot;
 	slots->in_use--;
+	slots->freed = true;
+}
+
+/* The slots below the new end are chained anew, the lowest first. */
+static void lower_end(struct slots *slots)
+{
+	while (slots->top && slots->table[slots->top - 1].fd < 0) {
+		const struct reactor_slot *s = &slots->table[--slots->top];
+
+		if (s->generation > slots->first_generation)
+			slots->first_generation = s->generation;
+	}
+	slots->free = SLOT_NONE;
+	for (uint32_t slot = slots->top; slot-- > 0;) {
+		struct reactor_slot *s = &slots->table[slot];
+
+		if (s->fd >= 0)
+			continue;
+		s->active = (void *)(uintptr_t)slots->free;
+		slots->free = slot;
+	}
+}
+
+void slots_give_back(struct slots *slots)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t old_end = (size_t)slots->top * sizeof(*slots->table), end;
+
+	if (!slots->freed)
+		return;
+	slots->freed = false;
+	lower_end(slots);
+	end = ((size_t)slots->top * sizeof(*slots->table) + page - 1) / page * page;
+	if (end < old_end)
+		madvise((char *)slots->table + end, old_end - end, MADV_DONTNEED);
 }

@@ -3,7 +3,6 @@
 #include "harness/core/worker.h"
 
 #include <errno.h>
-#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +11,7 @@
 #include "harness/common/clock.h"
 #include "harness/core/conn.h"
 #include "harness/core/keys.h"
+#include "harness/core/trim.h"
 
 /* Deadlines are kept in ticks of a second, in 16 bits: good for nine hours. */
 #define TICK_NS NS_PER_S
@@ -70,8 +70,8 @@ static void tick(struct worker *worker)
 	}
 }
 
-/* What handshakes freed goes back to the kernel once the worker falls quiet, except at
- * level hold, which keeps everything as the allocator has it. */
+/* What handshakes and closed connections freed goes back to the kernel once the worker falls
+ * quiet, except at level hold, which keeps everything as the allocator has it. */
 static void trim(struct worker *worker)
 {
 	if (!worker->trim_due)
@@ -81,8 +81,12 @@ static void trim(struct worker *worker)
 		return;
 	}
 	worker->trim_due = false;
-	if (worker->config.tls_config.park != PARK_HOLD)
-		malloc_trim(0);
+	if (worker->config.tls_config.park == PARK_HOLD)
+		return;
+	outbuf_drain(&worker->outbufs);
+	keys_give_back(worker);
+	slots_give_back(&worker->slots);
+	trim_memory();
 }
 
 /* ---- mailbox ---- */
@@ -308,7 +312,7 @@ static int prepare(struct worker *worker, char *reason, size_t reason_size)
 	int rc = slots_init(&worker->slots, worker->config.connections_max);
 
 	if (!rc)
-		rc = keys_init(worker);
+		rc = keys_init(worker, reason, reason_size);
 	if (rc)
 		return rc;
 	worker->plain = malloc(TLS_RECORD_PLAIN_MAX);

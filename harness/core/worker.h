@@ -55,6 +55,7 @@ struct worker_config {
 	uint32_t connections_max;     /* slots */
 	unsigned handshake_timeout_s; /* also for a request that stays incomplete; 0: none */
 	unsigned idle_timeout_s;      /* 0: none */
+	bool lock_records;            /* level keys: never swapped out */
 };
 
 /* Read by other threads only through worker_call. */

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -254,8 +255,12 @@ static const struct app_ops app = {
 
 static struct worker worker;
 
+/* Records of so many are 28 pages of 4 KiB. */
+#define SLOTS 1000
+
 static int setup(void **state)
 {
+	char reason[256];
 	int error, fds[2];
 
 	(void)state;
@@ -269,12 +274,14 @@ static int setup(void **state)
 					       .listen_fd = -1,
 					       .handshake_timeout_s = 10,
 					       .idle_timeout_s = 100};
-	assert_int_equal(slots_init(&worker.slots, 2), 0);
+	assert_int_equal(slots_init(&worker.slots, SLOTS), 0);
 	worker.tls_ctx = (struct tls_ctx *)&worker;
 	worker.plain = malloc(TLS_RECORD_PLAIN_MAX);
-	worker.loop = (struct reactor_loop){
-		.ops = &fake_reactor, .core = &worker, .slots = worker.slots.table, .slot_max = 2};
-	assert_int_equal(keys_init(&worker), 0);
+	worker.loop = (struct reactor_loop){.ops = &fake_reactor,
+					    .core = &worker,
+					    .slots = worker.slots.table,
+					    .slot_max = SLOTS};
+	assert_int_equal(keys_init(&worker, reason, sizeof(reason)), 0);
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
 	close(fds[1]);
 	assert_non_null(conn_open(&worker, fds[0], &error));
@@ -397,6 +404,32 @@ static void the_end_wakes_it_too(void **state)
 
 #define KEYS_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
+static void pages_of_records_that_nobody_uses_are_given_back(void **state)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	unsigned char in_core[64] = {0};
+	struct tls_parked kept;
+
+	(void)state;
+	kept = worker.parked[0];
+	for (uint32_t slot = 1; slot < SLOTS; slot++) {
+		assert_int_equal(slots_take(&worker.slots, 9), slot);
+		worker.parked[slot].suite = 1;
+	}
+	for (uint32_t slot = 1; slot < SLOTS; slot++) {
+		keys_forget(&worker, slot);
+		slots_free(&worker.slots, slot);
+	}
+	keys_give_back(&worker);
+	slots_give_back(&worker.slots);
+	assert_int_equal(worker.slots.top, 1);
+	assert_memory_equal(&worker.parked[0], &kept, sizeof(kept));
+	assert_int_equal(mincore(worker.parked, SLOTS * sizeof(kept), in_core), 0);
+	assert_true(in_core[0] & 1);
+	for (size_t i = 1; i < (SLOTS * sizeof(kept) + page - 1) / page; i++)
+		assert_false(in_core[i] & 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -407,6 +440,7 @@ int main(void)
 		KEYS_TEST(a_session_that_stays_is_counted_once),
 		KEYS_TEST(a_parked_connection_expires_with_a_word),
 		KEYS_TEST(the_end_wakes_it_too),
+		KEYS_TEST(pages_of_records_that_nobody_uses_are_given_back),
 	};
 
 	return cmocka_run_group_tests_name("keys", tests, NULL, NULL);
