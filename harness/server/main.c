@@ -42,6 +42,7 @@ enum {
 	OPT_TICKETS,
 	OPT_HANDSHAKE_TIMEOUT,
 	OPT_IDLE_TIMEOUT,
+	OPT_LOCK_RECORDS,
 	OPT_CONTROL,
 };
 
@@ -62,6 +63,8 @@ static const struct argp_option options[] = {
 	 "Until a handshake, or a request once begun, must be complete (10; 0: for ever)", 2},
 	{"idle-timeout", OPT_IDLE_TIMEOUT, "SECONDS", 0,
 	 "Until an idle connection is closed (0: never)", 2},
+	{"lock-records", OPT_LOCK_RECORDS, NULL, 0,
+	 "At level keys: keep the traffic secrets in memory, never in swap (mlock)", 2},
 	{"control", OPT_CONTROL, NULL, 0,
 	 "Take the commands `stats` and `stop` on standard input, answer in JSON", 3},
 	{0},
@@ -112,6 +115,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case OPT_IDLE_TIMEOUT:
 		a->server.idle_timeout_s =
 			option_number(state, "--idle-timeout", arg, 0, OPTION_SECONDS_MAX);
+		return 0;
+	case OPT_LOCK_RECORDS:
+		a->server.lock_records = true;
 		return 0;
 	case OPT_CONTROL:
 		a->control = true;

@@ -208,6 +208,7 @@ static int start_worker(struct server *server, char *reason, size_t size)
 		.connections_max = c->connections,
 		.handshake_timeout_s = c->handshake_timeout_s,
 		.idle_timeout_s = c->idle_timeout_s,
+		.lock_records = c->lock_records,
 	};
 	int rc = open_listener(c, &sw->listen_fd);
 

@@ -26,6 +26,7 @@ struct server_config {
 	unsigned tickets;
 	unsigned handshake_timeout_s;
 	unsigned idle_timeout_s;
+	bool lock_records;                /* level keys: mlock(2) the traffic secrets */
 	const char *cert_file, *key_file; /* both NULL: a throwaway certificate */
 };
 
