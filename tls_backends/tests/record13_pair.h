@@ -16,15 +16,9 @@
 #include <string.h>
 
 #include "tls_backends/record13_parts.h"
+#include "tls_backends/tests/record13_vectors.h"
 
 #define OUT_BYTES 65536u
-
-/* A ticket of 14 bytes, the least there is, and KeyUpdates. */
-#define TICKET "\x04\0\0\x0e\0\0\0\0\0\0\0\0\0\0\1t\0\0"
-#define TICKET_BYTES 18u
-#define UPDATE "\x18\0\0\1\0"
-#define UPDATE_ASKING "\x18\0\0\1\1"
-#define UPDATE_BYTES 5u
 
 /* What the last call answered. */
 struct outcome {
