@@ -23,6 +23,7 @@ include harness/mk/new-reactor.mk
 include harness/mk/tls.mk
 include harness/mk/programs.mk
 include harness/mk/tests.mk
+include harness/mk/fuzz.mk
 include harness/mk/lint.mk
 include harness/mk/experiment.mk
 

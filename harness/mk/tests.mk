@@ -30,6 +30,6 @@ $(O)/tests/%_test: $(O)/obj/%_test.o $(LIB_OBJS)
 	$(Q)$(CC) $(PB_LDFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka $(PB_LIBS)
 
 .PHONY: soak
-SECONDS ?= 900
+soak: SECONDS ?= 900
 soak: all ## Does the server leak? SECONDS=900 of wrk and garbage (REACTOR, TLS, PARK)
 	$(Q)O=$(O) harness/tests/soak.sh $(SECONDS) $(REACTOR) $(TLS) $(PARK)

@@ -226,7 +226,7 @@ static size_t write_header(const struct http_answer *answer, uint8_t *buf, size_
 static void write_body(const struct http_answer *answer, uint8_t *buf, size_t offset, size_t len)
 {
 	if (answer->greeting)
-		memcpy(buf, BODY_GREETING + offset, len);
+		memcpy(buf, &BODY_GREETING[offset], len);
 	else
 		body_fill(buf, offset, len);
 }
