@@ -96,7 +96,7 @@ void conn_close(struct worker *worker, struct conn *conn, const char *cause)
 
 void conn_sent_all(struct worker *worker, struct conn *conn)
 {
-	if (conn->peer_done) {
+	if (conn->peer_shut) {
 		conn_close(worker, conn, NULL);
 		return;
 	}
@@ -146,7 +146,7 @@ static void received_end(struct worker *worker, struct conn *conn, ssize_t n)
 		conn_close(worker, conn, errno_name((int)n));
 		return;
 	}
-	conn->peer_done = true;
+	conn->peer_done = conn->peer_shut = true;
 	if (conn->state == CONN_LINGER)
 		conn_close(worker, conn, NULL);
 	else if (!conn->out)

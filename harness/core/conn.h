@@ -12,7 +12,7 @@ enum conn_state {
 	CONN_HANDSHAKE,
 	CONN_OPEN,
 	CONN_ENDING, /* our last bytes are on their way */
-	CONN_LINGER, /* all is sent and shut; waits for the peer's end, so that
+	CONN_LINGER, /* all is sent and shut; waits for the end of the peer's stream, so that
 			unread input does not turn our last words into a reset */
 	CONN_CLOSED, /* the reactor was asked to close; `closed` will follow */
 };
@@ -53,7 +53,8 @@ struct conn {
 	uint8_t wait;     /* enum conn_wait */
 	bool told;        /* the app knows that it is gone */
 	uint8_t kept;     /* enum conn_kept */
-	bool peer_done;   /* the peer will send no more */
+	bool peer_done;   /* the peer will send no more that counts */
+	bool peer_shut;   /* nor anything else: its stream has ended */
 	bool gate_closed; /* the reactor was told to hold input back */
 	bool last_words;  /* ends when the app has no more output */
 };
