@@ -190,6 +190,8 @@ static size_t drain(int fd, char *buf, size_t size, bool reset_is_fine)
 		char scratch[16384];
 		ssize_t n = recv(fd, scratch, sizeof(scratch), 0);
 
+		if (n < 0 && errno == EINTR)
+			continue; /* a probe of io_uring left work to this thread */
 		if (n < 0 && errno == ECONNRESET && reset_is_fine)
 			return len;
 		if (n < 0)
