@@ -61,6 +61,8 @@ static int key_update(struct record13 *record13, struct tls_parked *parked, uint
 	if (asks > 1)
 		return record13_violation(record13, ALERT_ILLEGAL_PARAMETER,
 					  "a KeyUpdate that asks for neither");
+	/* What the old key has sealed must not be opened any more (section 7.2). */
+	record13_direction_forget(&record13->read, parked->read_secret);
 	record13_next_secret(record13_suite_find(parked->suite), parked->read_secret);
 	parked->read_seq = 0;
 	parked->flags &= (uint8_t)~PARKED_ASKED;

@@ -56,6 +56,7 @@ int record13_update_if_due(struct record13 *record13, struct tls_parked *parked,
 	rc = record13_seal(record13, parked, io, CONTENT_HANDSHAKE, message, sizeof(message));
 	if (rc)
 		return rc;
+	record13_direction_forget(&record13->write, parked->write_secret);
 	record13_next_secret(record13_suite_find(parked->suite), parked->write_secret);
 	parked->write_seq = 0;
 	parked->flags &= (uint8_t)~PARKED_ANSWER;

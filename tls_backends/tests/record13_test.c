@@ -252,6 +252,33 @@ static void key_updates_are_followed(void **state)
 	for_each_suite(check_updates);
 }
 
+static void assert_forgotten(const struct record13_direction *direction)
+{
+	static const uint8_t zeros[TLS_SECRET_MAX];
+
+	assert_null(direction->suite);
+	assert_memory_equal(direction->secret, zeros, sizeof(zeros));
+}
+
+/* Nothing is left that could open what was sealed before, neither at once nor when the connection
+ * ends before the next key was used. */
+static void check_old_keys(struct pair *pair)
+{
+	take_update(pair, &pair->server, true);
+	assert_int_equal(pair->last.out_len, RECORD_ADDED_BYTES + UPDATE_BYTES);
+	assert_forgotten(&pair->record13->read);
+	assert_forgotten(&pair->record13->write);
+	record13_forget(pair->record13, &pair->server);
+	assert_forgotten(&pair->record13->read);
+	assert_forgotten(&pair->record13->write);
+}
+
+static void old_keys_are_forgotten(void **state)
+{
+	(void)state;
+	for_each_suite(check_old_keys);
+}
+
 /* The last output goes to `end`, and what that says in turn to the other, until both are silent.
  * How many flights that took. */
 static unsigned pass_on(struct pair *pair, struct tls_parked *end)
@@ -368,6 +395,7 @@ int main(void)
 		cmocka_unit_test(padding_is_taken_off),
 		cmocka_unit_test(messages_in_pieces),
 		cmocka_unit_test(key_updates_are_followed),
+		cmocka_unit_test(old_keys_are_forgotten),
 		cmocka_unit_test(keys_are_replaced_in_time),
 		cmocka_unit_test(the_peer_is_asked_once),
 		cmocka_unit_test(a_full_window_takes_nothing),
