@@ -32,7 +32,7 @@ struct peers_bytes {
 
 /* One direction as the peer knows it. */
 struct peers_way {
-	struct record13_direction direction;
+	struct record13_direction *direction; /* of all inputs */
 	uint8_t secret[TLS_SECRET_MAX];
 	uint64_t seq;
 };
@@ -74,7 +74,7 @@ struct peers_start {
 /* The suite, role, limit and numbers that one byte of an input chooses. */
 struct peers_start peers_choose(uint8_t choice);
 void peers_open(struct peers *peers, const struct peers_start *start);
-/* Forgets the connection, which must leave nothing, and frees all. */
+/* Forgets the connection, which must leave nothing. */
 void peers_close(struct peers *peers);
 
 /* Appends a record with this inner plaintext to the flight. */

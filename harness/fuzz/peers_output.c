@@ -27,9 +27,9 @@ static size_t open_record(struct peers *p, const uint8_t *out, size_t len, struc
 	FUZZ_CHECK(sealed_len <= len - RECORD_HEADER_BYTES);
 	FUZZ_CHECK(sealed_len > AEAD_TAG_BYTES &&
 		   sealed_len <= TLS_RECORD_PLAIN_MAX + 1 + AEAD_TAG_BYTES);
-	FUZZ_CHECK(record13_direction_key(&way->direction, p->suite, way->secret));
-	record13_nonce(&way->direction, way->seq++, nonce);
-	FUZZ_CHECK(aead_open(way->direction.aead, nonce, out, RECORD_HEADER_BYTES,
+	FUZZ_CHECK(record13_direction_key(way->direction, p->suite, way->secret));
+	record13_nonce(way->direction, way->seq++, nonce);
+	FUZZ_CHECK(aead_open(way->direction->aead, nonce, out, RECORD_HEADER_BYTES,
 			     out + RECORD_HEADER_BYTES, sealed_len, content->data));
 	/* We never pad. */
 	content->len = sealed_len - AEAD_TAG_BYTES - 1;
