@@ -96,6 +96,7 @@ bool keys_dissolve(struct worker *worker, struct conn *conn, struct tls_io *io)
 	rc = worker->config.tls->dissolve(conn->tls, &worker->parked[conn->slot], io, &cause);
 	if (!rc) {
 		conn->tls = NULL;
+		worker->counters.dissolved++;
 		worker->trim_due = true;
 		return true;
 	}

@@ -63,6 +63,7 @@ struct worker_counters {
 	uint64_t accepted;
 	uint64_t handshakes;
 	uint64_t turned_away; /* accepted with every slot in use, or no memory */
+	uint64_t dissolved;   /* level keys: sessions that became a record */
 };
 
 /* Something to be run in a worker's thread; see worker_post. */

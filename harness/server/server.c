@@ -263,7 +263,7 @@ int server_start(struct server **out, const struct server_config *config, char *
 }
 
 struct server_sum {
-	uint64_t open, accepted, turned_away, handshakes, requests, responses;
+	uint64_t open, accepted, turned_away, handshakes, dissolved, requests, responses;
 	uint64_t syscalls, stale_events, accept_errors;
 	struct tally failures, kept;
 };
@@ -277,6 +277,7 @@ static void add_worker(struct worker *worker, void *arg)
 	sum->accepted += worker->counters.accepted;
 	sum->turned_away += worker->counters.turned_away;
 	sum->handshakes += worker->counters.handshakes;
+	sum->dissolved += worker->counters.dissolved;
 	sum->requests += sw->requests;
 	sum->responses += sw->responses;
 	sum->syscalls += worker->loop.counters.syscalls;
@@ -292,14 +293,14 @@ json_t *server_stats(struct server *server)
 
 	for (unsigned i = 0; i < server->started; i++)
 		worker_call(&server->workers[i].worker, add_worker, &sum);
-	return json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:o}", "open",
-			 (json_int_t)sum.open, "accepted", (json_int_t)sum.accepted, "turned_away",
-			 (json_int_t)sum.turned_away, "handshakes", (json_int_t)sum.handshakes,
-			 "requests", (json_int_t)sum.requests, "responses",
-			 (json_int_t)sum.responses, "syscalls", (json_int_t)sum.syscalls,
-			 "stale_events", (json_int_t)sum.stale_events, "accept_errors",
-			 (json_int_t)sum.accept_errors, "failures", tally_json(&sum.failures),
-			 "kept", tally_json(&sum.kept));
+	return json_pack(
+		"{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:o}", "open", (json_int_t)sum.open,
+		"accepted", (json_int_t)sum.accepted, "turned_away", (json_int_t)sum.turned_away,
+		"handshakes", (json_int_t)sum.handshakes, "dissolved", (json_int_t)sum.dissolved,
+		"requests", (json_int_t)sum.requests, "responses", (json_int_t)sum.responses,
+		"syscalls", (json_int_t)sum.syscalls, "stale_events", (json_int_t)sum.stale_events,
+		"accept_errors", (json_int_t)sum.accept_errors, "failures",
+		tally_json(&sum.failures), "kept", tally_json(&sum.kept));
 }
 
 bool server_failed(struct server *server, char *reason, size_t reason_size)
