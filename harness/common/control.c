@@ -39,6 +39,11 @@ int control_read(struct control *control, int fd, char *line)
 	return take_line(control, line);
 }
 
+int control_next(struct control *control, char *line)
+{
+	return take_line(control, line);
+}
+
 void control_say(json_t *object)
 {
 	json_dumpf(object, stdout, JSON_COMPACT);

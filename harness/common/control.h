@@ -21,11 +21,13 @@ struct control {
 };
 
 /*
- * Reads what there is on `fd`, then gives one line, without its newline, into
- * `line` (CONTROL_LINE_BYTES). 1: a line; 0: no whole line yet; -EPIPE: the end;
- * or another negative errno. Call again until it is not 1.
+ * Gives one line, without its newline, into `line` (CONTROL_LINE_BYTES); reads
+ * from `fd` first when none has come yet, which waits when `fd` is blocking.
+ * 1: a line; 0: no whole line yet; -EPIPE: the end; or another negative errno.
  */
 int control_read(struct control *control, int fd, char *line);
+/* A further line that was read along with the last, never waiting: 1, or 0. */
+int control_next(struct control *control, char *line);
 /* Writes an object as one line of standard output and releases it. */
 void control_say(json_t *object);
 /* {"event": …} for an error that ends nothing: the command was not understood. */

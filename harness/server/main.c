@@ -162,12 +162,13 @@ static bool obey(struct server *server, const char *line)
 	return true;
 }
 
+/* Called when there is something to read; must not wait for more, signals count too. */
 static bool read_commands(struct server *server, struct control *control)
 {
 	char line[CONTROL_LINE_BYTES];
-	int rc;
+	int rc = control_read(control, STDIN_FILENO, line);
 
-	while ((rc = control_read(control, STDIN_FILENO, line)) == 1)
+	for (; rc == 1; rc = control_next(control, line))
 		if (!obey(server, line))
 			return false;
 	return rc == 0;

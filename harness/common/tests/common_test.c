@@ -114,6 +114,24 @@ static void commands_arrive_in_pieces_and_in_bunches(void **state)
 	close(fds[0]);
 }
 
+static void lines_that_came_together_do_not_wait_for_more(void **state)
+{
+	struct control control = {0};
+	char line[CONTROL_LINE_BYTES];
+	int fds[2];
+
+	(void)state;
+	assert_int_equal(pipe(fds), 0); /* blocking, and open to the end */
+	assert_int_equal(write(fds[1], "stats\nstop\nst", 13), 13);
+	assert_int_equal(control_read(&control, fds[0], line), 1);
+	assert_string_equal(line, "stats");
+	assert_int_equal(control_next(&control, line), 1);
+	assert_string_equal(line, "stop");
+	assert_int_equal(control_next(&control, line), 0);
+	close(fds[0]);
+	close(fds[1]);
+}
+
 static void an_endless_command_is_an_error(void **state)
 {
 	struct control control = {0};
@@ -157,6 +175,7 @@ int main(void)
 		cmocka_unit_test(a_tally_counts_by_cause),
 		cmocka_unit_test(too_many_causes_become_other),
 		cmocka_unit_test(commands_arrive_in_pieces_and_in_bunches),
+		cmocka_unit_test(lines_that_came_together_do_not_wait_for_more),
 		cmocka_unit_test(an_endless_command_is_an_error),
 		cmocka_unit_test(a_wrong_byte_of_a_body_is_found),
 		cmocka_unit_test(park_levels_have_names),

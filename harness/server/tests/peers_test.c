@@ -370,6 +370,18 @@ static void stops_with_peers_connected(void **state)
 	}
 }
 
+/* Under --control, too, and with the commands' end of the pipe still open. */
+static void a_signal_stops_it_after_a_command(void **state)
+{
+	struct server *server = *state;
+	char line[256];
+
+	stat_of(server, "open");
+	assert_int_equal(kill(server->pid, SIGTERM), 0);
+	read_line(server, line, sizeof(line));
+	assert_non_null(strstr(line, "\"stopped\""));
+}
+
 /* ---- for every reactor and backend ---- */
 
 static const struct {
@@ -385,6 +397,7 @@ static const struct {
 	{"half-close is answered", half_close_is_answered, true},
 	{"a peer that does not read", a_peer_that_does_not_read, true},
 	{"stops with peers connected", stops_with_peers_connected, false},
+	{"a signal stops it after a command", a_signal_stops_it_after_a_command, false},
 };
 
 #define CASES (sizeof(cases) / sizeof(cases[0]))
