@@ -40,6 +40,16 @@ static int use_identity(SSL_CTX *ssl_ctx, const struct tls_identity *identity)
 	return SSL_CTX_use_PrivateKey(ssl_ctx, identity->key) == 1;
 }
 
+/* Left to itself each context would make keys of its own. */
+static int use_ticket_keys(SSL_CTX *ssl_ctx, const struct tls_identity *identity)
+{
+	long len = SSL_CTX_get_tlsext_ticket_keys(ssl_ctx, NULL, 0);
+
+	if (len <= 0 || len > LIBSSL_TICKET_KEYS_MAX)
+		return 0;
+	return SSL_CTX_set_tlsext_ticket_keys(ssl_ctx, (void *)identity->ticket_keys, len) == 1;
+}
+
 static int set_up(struct tls_ctx *ctx, const struct tls_config *config)
 {
 	int lowest = config->allow_tls12 ? TLS1_2_VERSION : TLS1_3_VERSION;
@@ -55,7 +65,8 @@ static int set_up(struct tls_ctx *ctx, const struct tls_config *config)
 		return 0;
 	if (config->server) {
 		SSL_CTX_set_alpn_select_cb(ctx->ssl_ctx, select_alpn, NULL);
-		if (!use_identity(ctx->ssl_ctx, config->identity))
+		if (!use_identity(ctx->ssl_ctx, config->identity) ||
+		    !use_ticket_keys(ctx->ssl_ctx, config->identity))
 			return 0;
 	}
 	if (config->park > PARK_HOLD) {

@@ -22,10 +22,15 @@
 struct record13;
 struct libssl_trace;
 
+/* OpenSSL takes 80 bytes, BoringSSL 48. */
+#define LIBSSL_TICKET_KEYS_MAX 80
+
 struct tls_identity {
 	X509 *leaf;
 	struct stack_st_X509 *chain; /* the issuers, leaf excluded; may be empty */
 	EVP_PKEY *key;
+	/* A ticket of one worker's is good at the others: random, never replaced. */
+	uint8_t ticket_keys[LIBSSL_TICKET_KEYS_MAX];
 };
 
 /* What differs between the two libraries beyond their headers. Functions that

@@ -9,8 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <openssl/crypto.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
+#include <openssl/rand.h>
 
 /* Without a callback the library would ask the terminal for a passphrase. */
 static int refuse_passphrase(char *buffer, int size, int writing, void *asked)
@@ -138,7 +140,10 @@ int libssl_identity_new(struct tls_identity **identity, const char *cert_file, c
 		return -ENOMEM;
 	}
 	ERR_clear_error();
-	if (cert_file) {
+	if (RAND_bytes(made->ticket_keys, sizeof(made->ticket_keys)) != 1) {
+		libssl_reason(reason, reason_size, "making keys for tickets");
+		rc = -EINVAL;
+	} else if (cert_file) {
 		rc = load_identity(made, cert_file, key_file, reason, reason_size);
 	} else if (!libssl_throwaway(made)) {
 		libssl_reason(reason, reason_size, "making a certificate");
@@ -159,5 +164,6 @@ void libssl_identity_free(struct tls_identity *identity)
 	sk_X509_pop_free(identity->chain, X509_free);
 	X509_free(identity->leaf);
 	EVP_PKEY_free(identity->key);
+	OPENSSL_cleanse(identity->ticket_keys, sizeof(identity->ticket_keys));
 	free(identity);
 }

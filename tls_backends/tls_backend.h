@@ -47,7 +47,7 @@
 #define TLS_SECRET_MAX 48u
 
 /* Opaque, each backend's own. */
-struct tls_identity; /* certificate chain and private key */
+struct tls_identity; /* certificate chain, private key, and what encrypts tickets */
 struct tls_ctx;      /* settings of one worker, shared scratch included */
 struct tls_session;  /* one connection */
 
