@@ -1,81 +1,46 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# parkbench-server against the peers that people use: curl, openssl s_client, wrk. Every reactor
-# and backend that runs here, at every park level. Prints TAP.
-set -u
-
-O=${O:-build}
-n=0
-work=$(mktemp -d)
-server=
-trap 'stop_server; rm -rf "$work"' EXIT
-trap 'exit 1' INT TERM
-
-result() { # STATUS NAME
-	n=$((n + 1))
-	if [ "$1" -eq 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; fi
-}
-
-skip() { # NAME REASON
-	n=$((n + 1))
-	echo "ok $n - $1 # SKIP $2"
-}
-
-# Starts the server on a free port and waits until it says that it listens. Sets port.
-start_server() { # REACTOR TLS PARK
-	local try
-	for try in 1 2 3 4 5; do
-		port=$((20000 + RANDOM % 10000))
-		"$O/parkbench-server" --reactor "$1" --tls "$2" --park "$3" --connections 1000 \
-			--listen "127.0.0.1:$port" >"$work/server.out" 2>"$work/server.err" &
-		server=$!
-		for _ in $(seq 100); do
-			grep -q '^listening' "$work/server.out" && return 0
-			kill -0 "$server" 2>/dev/null || break
-			sleep 0.05
-		done
-		stop_server
-	done
-	sed 's/^/# /' "$work/server.err"
-	return 1
-}
-
-stop_server() {
-	[ -n "$server" ] || return 0
-	kill "$server" 2>/dev/null
-	wait "$server"
-	local status=$?
-	server=
-	return "$status"
-}
+# parkbench-server against the peers that people use and that cost little: curl, openssl s_client,
+# wrk, h2load. Every reactor and backend that runs here, at every park level. Prints TAP.
+. "$(dirname "$0")/interop.sh"
 
 fetch() { # CURL-ARGUMENT...
 	curl --silent --insecure --max-time 20 "$@"
 }
 
+# Four requests on one connection, with a pause after each in which it is idle; a server that has
+# let go of its sessions answers the last three from its records.
 curl_keeps_the_connection() {
-	fetch -v "$url/" "$url/" >"$work/out" 2>"$work/log" &&
-		[ "$(cat "$work/out")" = "$(printf 'Hello, world\nHello, world')" ] &&
-		grep -qE 'Re-using existing connection' "$work/log"
+	fetch -v --rate 20/s "$url/" "$url/26" "$url/healthz" "$url/" >"$work/out" 2>"$work/log" &&
+		[ "$(cat "$work/out")" = \
+			"$(printf 'Hello, world\n%sHello, world\nHello, world' "$alphabet")" ] &&
+		[ "$(grep -c 'Re-using existing connection' "$work/log")" -eq 3 ] &&
+		parked_after 4 && parked_as_told 1
 }
 
 curl_gets_a_mebibyte() {
-	fetch "$url/1048576" | cmp - "$work/mebibyte"
+	fetch "$url/26" "$url/1048576" "$url/1048576" | cmp - "$work/mebibytes"
 }
 
 curl_gets_status() { # STATUS CURL-ARGUMENT...
 	[ "$(fetch -o "$work/body" -w '%{http_code}' "${@:2}")" = "$1" ]
 }
 
-long_header() {
-	curl_gets_status 431 -H "X: $(head -c 10000 /dev/zero | tr '\0' x)" "$url/"
+# A HEAD leaves its connection as good as it was; what is refused is told why.
+curl_gets_each_status() {
+	curl_gets_status 404 "$url/none" && curl_gets_status 405 -d x "$url/" &&
+		curl_gets_status 405 -T "$work/mebibytes" "$url/" &&
+		curl_gets_status 431 -H "X: $(head -c 10000 /dev/zero | tr '\0' x)" "$url/" &&
+		curl_gets_status '200 0' -w '%{http_code} %{size_download}' --head "$url/100" &&
+		curl_gets_status 200200 --head "$url/100" --next --silent --insecure \
+			-o "$work/body" -w '%{http_code}' "$url/26"
 }
 
 # The end of its input does not keep it from reading the answer to the end of the connection.
 s_client_gets_the_answer() {
 	printf 'GET /26 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n' |
 		timeout 20 openssl s_client -connect "127.0.0.1:$port" -quiet \
-			-tls1_3 2>/dev/null | grep -q 'abcdefghijklmnopqrstuvwxyz'
+			-tls1_3 2>/dev/null | grep -q "$alphabet"
 }
 
 s_client_sees_tls13() {
@@ -94,46 +59,58 @@ wrk_sees_no_errors() {
 		grep -qE '^ +[1-9][0-9]* requests in' "$work/log"
 }
 
-still_answers() {
-	[ "$(fetch "$url/")" = "Hello, world" ]
+h2load_counts_every_request() {
+	timeout 60 h2load --h1 -n 2000 -c 50 "$url/" >"$work/log" 2>&1 &&
+		grep -q '2000 done, 2000 succeeded, 0 failed, 0 errored, 0 timeout' "$work/log" &&
+		grep -q 'status codes: 2000 2xx' "$work/log"
+}
+
+# Of all connections so far; a plain one may end before it was idle for the first time.
+all_were_parked() {
+	all_closed && stat_is kept '{}' && if [ "$park" = keys ]; then
+		[ "$(stat_of dissolved)" -gt 50 ]
+	else
+		stat_is dissolved 0
+	fi
+}
+
+check_tls_peers() {
+	s_client_gets_the_answer && s_client_sees_tls13
+	result $? "openssl s_client"
+	tls12_is_refused
+	result $? "TLS 1.2 is refused with an alert"
 }
 
 check_server() { # REACTOR TLS PARK
-	local cell=$1+$2+$3
-	local scheme=https
-	[ "$2" = plain ] && scheme=http
-	if ! start_server "$@"; then
-		result 1 "$cell: starts"
-		return
-	fi
-	url=$scheme://127.0.0.1:$port
+	start_server "$@" || return
 	curl_keeps_the_connection
-	result $? "$cell: curl, two requests on one connection"
+	result $? "curl, four requests on one connection, parked between them"
 	curl_gets_a_mebibyte
-	result $? "$cell: curl, a mebibyte byte for byte"
-	curl_gets_status 404 "$url/none" && curl_gets_status 405 -d x "$url/" && long_header &&
-		curl_gets_status 200 --head "$url/100"
-	result $? "$cell: curl, 404, 405, 431 and HEAD"
-	if [ "$2" != plain ]; then
-		s_client_gets_the_answer && s_client_sees_tls13
-		result $? "$cell: openssl s_client"
-		tls12_is_refused
-		result $? "$cell: TLS 1.2 is refused with an alert"
+	result $? "curl, two mebibytes on one connection, byte for byte"
+	curl_gets_each_status
+	result $? "curl, 404, 405, 431 and HEAD"
+	if command -v h2load >/dev/null; then
+		h2load_counts_every_request
+		result $? "h2load, 2000 requests, none failed"
+		all_were_parked
+		result $? "all were parked as level $park has it, and ended without a failure"
+	else
+		skip "h2load" "needs h2load: apt-get install nghttp2-client"
 	fi
-	wrk_sees_no_errors
-	result $? "$cell: wrk, no errors"
-	still_answers && stop_server
-	result $? "$cell: still answers, and stops with status 0"
+	if [ "$2" != plain ]; then
+		check_tls_peers
+	fi
+	wrk_sees_no_errors && until_true stat_is open 0 && stat_is kept '{}'
+	result $? "wrk, no errors, and none of its connections is left"
+	ends_well
 }
 
-for tool in curl openssl wrk; do
-	if ! command -v "$tool" >/dev/null; then
-		skip "interop" "$tool is not installed: make deps"
-		echo "1..$n"
-		exit 0
-	fi
-done
-for i in $(seq 40330); do printf abcdefghijklmnopqrstuvwxyz; done | head -c 1048576 >"$work/mebibyte"
+need curl curl
+need openssl openssl
+need wrk wrk
+alphabet=abcdefghijklmnopqrstuvwxyz
+for i in $(seq 40330); do printf $alphabet; done | head -c 1048576 >"$work/mebibyte"
+{ printf $alphabet; cat "$work/mebibyte" "$work/mebibyte"; } >"$work/mebibytes"
 
 for reactor in $("$O/parkbench" list --names reactors); do
 	for tls in $("$O/parkbench" list --names tls); do
@@ -144,4 +121,4 @@ for reactor in $("$O/parkbench" list --names reactors); do
 done
 [ "$n" -gt 0 ]
 result $? "there is something to try"
-echo "1..$n"
+finish
