@@ -14,6 +14,7 @@ export CMOCKA_MESSAGE_OUTPUT=TAP
 export PARKBENCH_TLS_DIR=${PARKBENCH_TLS_DIR:-$O/tls}
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
+trap 'exit 130' INT TERM HUP
 passed=0 failed=0 skipped=0
 
 # A test that dies or prints no plan is one failure, whatever it had passed before.
@@ -37,7 +38,8 @@ count() {
 
 for test in "$@"; do
 	case $test in *"$pattern"*) ;; *) continue ;; esac
-	timeout 600 "$test" >"$log" 2>&1 </dev/null
+	# In the foreground: Ctrl-C is the test's, too, which ends what it has started.
+	timeout --foreground -k 10 600 "$test" >"$log" 2>&1 </dev/null
 	count "${test#"$O"/tests/}" $?
 done
 
