@@ -52,6 +52,19 @@ void gates_after_hold(struct result *result, const json_t *failures)
 		     result->dropped_idle, result->established, causes);
 }
 
+void gates_after_parking(struct result *result)
+{
+	json_t *kept;
+	char causes[256];
+
+	if (!result->kept.total)
+		return;
+	kept = tally_json(&result->kept);
+	gates_failures_text(kept, causes, sizeof(causes));
+	json_decref(kept);
+	result_judge(result, VERDICT_INVALID, "sessions were kept (%s)", causes);
+}
+
 void gates_after_round(struct result *result, int index, const json_t *failures)
 {
 	const struct result_round *round = &result->rounds[index];

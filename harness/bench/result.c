@@ -256,6 +256,8 @@ json_t *result_json(const struct result *result, const char *run)
 	put_text(line, "reason", result->reason);
 	put_whole(line, "established", result->established);
 	put_whole(line, "dropped_idle", result->dropped_idle);
+	if (result->kept.used)
+		json_object_set_new(line, "kept", tally_json(&result->kept));
 	put_real(line, "ramp_s", result->ramp_s, 1e4);
 	json_object_set_new(line, "handshake_us", handshake_json(result));
 	json_object_set_new(line, "rounds", rounds_json(result));

@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "harness/bench/matrix.h"
+#include "harness/common/tally.h"
 
 #define RESULT_SCHEMA 1
 #define RESULT_ROUNDS 2
@@ -70,6 +71,7 @@ struct result {
 
 	double established;
 	double dropped_idle;
+	struct tally kept; /* sessions that the server could not dissolve, by cause */
 	double ramp_s;
 	double handshake_us_p50;
 	double handshake_us_p99;

@@ -159,6 +159,22 @@ static void has_the_fractions_that_were_active(void **state)
 	json_decref(line);
 }
 
+/* Only a cell that kept some has the key. */
+static void has_the_sessions_that_were_kept(void **state)
+{
+	struct result result;
+	json_t *line;
+
+	(void)state;
+	fill(&result);
+	tally_add(&result.kept, "TLS 1.2", 3);
+	tally_add(&result.kept, "cipher", 1);
+	line = result_json(&result, "a-run");
+	assert_keys(json_object_get(line, "kept"), "TLS 1.2 cipher");
+	assert_int_equal(number(json_object_get(line, "kept"), "TLS 1.2"), 3);
+	json_decref(line);
+}
+
 static void says_null_for_what_was_not_measured(void **state)
 {
 	struct result result;
@@ -252,6 +268,7 @@ int main(void)
 		cmocka_unit_test(has_exactly_the_public_names),
 		cmocka_unit_test(keeps_the_values),
 		cmocka_unit_test(has_the_fractions_that_were_active),
+		cmocka_unit_test(has_the_sessions_that_were_kept),
 		cmocka_unit_test(says_null_for_what_was_not_measured),
 		cmocka_unit_test(survives_nothing_established_and_odd_text),
 		cmocka_unit_test(first_verdict_stands),

@@ -104,6 +104,13 @@ LOAD_FAULT='(sleep 0.5; kill -KILL $$) &' run --only '*+shed'
 [ $? -eq 1 ] && says shed fail 'client died in step .*: signal 9 (Killed)'
 check "a client that dies fails its cell" $?
 
+# The wrapper stays, so that its filter can lie about the real server's sessions.
+# shellcheck disable=SC2016
+SERVER_FAULT='"'"$O"'/parkbench-server" "$@" | sed -u "s/\"kept\":{}/\"kept\":{\"TLS 1.2\":3,\"cipher\":1}/"; exit 0' run
+[ $? -eq 1 ] && says hold invalid 'sessions were kept (TLS 1.2 3, cipher 1)' && passes shed &&
+	line hold | grep -q '"kept":{"TLS 1.2":3,"cipher":1}' && ! line shed | grep -q '"kept"'
+check "sessions that were kept make a cell invalid and are told by cause" $?
+
 SERVER_FAULT='echo can not bind >&2; exit 2' run
 [ $? -eq 1 ] && says hold fail 'server died in step server start: exit status 2: can not bind' && passes shed
 check "a server that does not start is told with its last words" $?
