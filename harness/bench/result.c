@@ -27,13 +27,11 @@ const char *const phase_names[PHASES] = {
 static const struct result_memory unmeasured = {NAN, NAN, NAN};
 static const struct result_active not_run = {NAN, NAN, NAN, NAN, NAN, NAN, NAN};
 
-void result_init(struct result *result, const struct matrix_cell *cell, unsigned workers,
-		 unsigned connections)
+void result_init(struct result *result, const struct matrix_cell *cell, unsigned workers)
 {
 	*result = (struct result){
 		.cell = *cell,
 		.workers = workers,
-		.connections = connections,
 		.established = NAN,
 		.dropped_idle = NAN,
 		.ramp_s = NAN,
@@ -249,7 +247,8 @@ json_t *result_json(const struct result *result, const char *run)
 	put_text(line, "tls", result->cell.tls);
 	put_text(line, "park", result->cell.park);
 	put_whole(line, "workers", result->workers);
-	put_whole(line, "connections", result->connections);
+	for (int d = 0; d < DIMENSIONS; d++)
+		put_whole(line, dimensions[d].name, result->cell.dimension[d]);
 	put_whole(line, "repeat", result->cell.repeat);
 	put_whole(line, "order", result->cell.order);
 	put_text(line, "verdict", verdict_names[result->verdict]);

@@ -65,7 +65,6 @@ struct result_active {
 struct result {
 	struct matrix_cell cell;
 	unsigned workers;
-	unsigned connections;
 	enum verdict verdict;
 	char reason[512]; /* empty with pass */
 
@@ -106,8 +105,7 @@ extern const char *const verdict_names[VERDICTS];
 extern const char *const phase_names[PHASES];
 
 /* Nothing measured, verdict pass. */
-void result_init(struct result *result, const struct matrix_cell *cell, unsigned workers,
-		 unsigned connections);
+void result_init(struct result *result, const struct matrix_cell *cell, unsigned workers);
 
 /* The first verdict stands: a later one is a consequence of it. */
 __attribute__((format(printf, 3, 4))) void result_judge(struct result *result, enum verdict verdict,

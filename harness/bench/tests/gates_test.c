@@ -16,11 +16,12 @@ static const struct gate_limits no_limits;
 /* A cell in which all went well. */
 static struct result good_result(const char *tls)
 {
-	struct matrix_cell cell = {.reactor = "epoll", .park = "shed"};
+	struct matrix_cell cell = {
+		.reactor = "epoll", .park = "shed", .dimension = {[DIM_CONNECTIONS] = 100}};
 	struct result result;
 
 	strcpy(cell.tls, tls);
-	result_init(&result, &cell, 2, 100);
+	result_init(&result, &cell, 2);
 	result.established = 100;
 	result.dropped_idle = 0;
 	result.ramp_s = 2;

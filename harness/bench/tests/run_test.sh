@@ -79,6 +79,18 @@ timeout 60 bin/parkbench run active.cfg --out run --only '*+shed' >out 2>err && 
 	line shed | grep -qE '"server_syscalls_per_request":[1-9][0-9.]*\}' &&
 	grep -q '^epoll+plain+shed  *50 %  *25  .* 1.00 ' out
 check "a part of the connections is active, and its costs are stored" $?
+sed 's/connections = 50/connections = [ 20, 50 ]; in_flight = [ 4, 8 ]/' test.cfg >lists.cfg
+rm -rf run
+timeout 60 bin/parkbench run lists.cfg --out run --only '*+shed' >out 2>err &&
+	[ "$(jq -r '[.cell, .connections, .in_flight, .established] | join(" ")' run/cells.jsonl | sort | tr '\n' ,)" = \
+		"epoll+plain+shed 20 4 20,epoll+plain+shed 20 8 20,epoll+plain+shed 50 4 50,epoll+plain+shed 50 8 50," ] &&
+	[ "$(grep -c '^epoll+plain+shed  *pass  *[25]0  *[48] ' out)" -eq 4 ] &&
+	grep -q '#1 connections 20, in_flight 4: pass' err && grep -qzE '"connections": \[\s*20,\s*50' run/manifest.json
+check "settings with several values make a cell of every combination" $?
+rm -rf run
+timeout 60 bin/parkbench run lists.cfg --out run --only '*+shed' --connections 30 >out 2>err &&
+	[ "$(jq -r '[.connections, .in_flight] | join(" ")' run/cells.jsonl | sort | tr '\n' ,)" = "30 4,30 8," ]
+check "--connections replaces the whole list" $?
 timeout 10 bin/parkbench list >shown 2>err && grep -q '216 predicted, not measured yet: parkbench run' shown &&
 	[ "$(timeout 10 bin/parkbench list --names park | tr '\n' ' ')" = "hold shed keys " ] &&
 	timeout 10 bin/parkbench list --names reactors | grep -qx epoll
