@@ -97,7 +97,7 @@ static int start_server(struct live_cell *cell)
 	json_t *ready;
 
 	snprintf(workers, sizeof(workers), "%u", cell->result->workers);
-	snprintf(connections, sizeof(connections), "%u", cell->result->connections);
+	snprintf(connections, sizeof(connections), "%u", spec->dimension[DIM_CONNECTIONS]);
 	if (start(cell, &cell->server, "parkbench-server", "server", args,
 		  cell->setup->server_meter))
 		return -1;
@@ -127,8 +127,8 @@ static int start_client(struct live_cell *cell)
 	json_t *ready;
 
 	snprintf(workers, sizeof(workers), "%u", exp->client_workers);
-	snprintf(connections, sizeof(connections), "%u", cell->result->connections);
-	snprintf(in_flight, sizeof(in_flight), "%u", exp->in_flight);
+	snprintf(connections, sizeof(connections), "%u", spec->dimension[DIM_CONNECTIONS]);
+	snprintf(in_flight, sizeof(in_flight), "%u", spec->dimension[DIM_IN_FLIGHT]);
 	snprintf(samples, sizeof(samples), "%s/handshake_us/%u-%s.txt", cell->setup->dir,
 		 spec->order, spec->name);
 	if (start(cell, &cell->client, "parkbench-load", "client", args, cell->setup->client_meter))

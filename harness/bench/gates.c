@@ -30,11 +30,12 @@ void gates_failures_text(const json_t *failures, char *text, size_t size)
 void gates_after_ramp(struct result *result, const char *tls_protocol, const json_t *failures)
 {
 	char causes[256];
+	unsigned connections = result->cell.dimension[DIM_CONNECTIONS];
 
-	if (!(result->established == result->connections)) {
+	if (!(result->established == connections)) {
 		gates_failures_text(failures, causes, sizeof(causes));
 		result_judge(result, VERDICT_FAIL, "ramp: %.0f of %u established (%s)",
-			     result->established, result->connections, causes);
+			     result->established, connections, causes);
 	}
 	if (strcmp(result->cell.tls, "plain") != 0 && strcmp(tls_protocol, "TLSv1.3") != 0)
 		result_judge(result, VERDICT_FAIL, "negotiated %s instead of TLSv1.3",
@@ -50,6 +51,19 @@ void gates_after_hold(struct result *result, const json_t *failures)
 	gates_failures_text(failures, causes, sizeof(causes));
 	result_judge(result, VERDICT_FAIL, "%.0f of %.0f dropped while idle (%s)",
 		     result->dropped_idle, result->established, causes);
+}
+
+void gates_after_parking(struct result *result)
+{
+	json_t *kept;
+	char causes[256];
+
+	if (!result->kept.total)
+		return;
+	kept = tally_json(&result->kept);
+	gates_failures_text(kept, causes, sizeof(causes));
+	json_decref(kept);
+	result_judge(result, VERDICT_INVALID, "sessions were kept (%s)", causes);
 }
 
 void gates_after_round(struct result *result, int index, const json_t *failures)

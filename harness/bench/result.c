@@ -27,13 +27,11 @@ const char *const phase_names[PHASES] = {
 static const struct result_memory unmeasured = {NAN, NAN, NAN};
 static const struct result_active not_run = {NAN, NAN, NAN, NAN, NAN, NAN, NAN};
 
-void result_init(struct result *result, const struct matrix_cell *cell, unsigned workers,
-		 unsigned connections)
+void result_init(struct result *result, const struct matrix_cell *cell, unsigned workers)
 {
 	*result = (struct result){
 		.cell = *cell,
 		.workers = workers,
-		.connections = connections,
 		.established = NAN,
 		.dropped_idle = NAN,
 		.ramp_s = NAN,
@@ -249,13 +247,16 @@ json_t *result_json(const struct result *result, const char *run)
 	put_text(line, "tls", result->cell.tls);
 	put_text(line, "park", result->cell.park);
 	put_whole(line, "workers", result->workers);
-	put_whole(line, "connections", result->connections);
+	for (int d = 0; d < DIMENSIONS; d++)
+		put_whole(line, dimensions[d].name, result->cell.dimension[d]);
 	put_whole(line, "repeat", result->cell.repeat);
 	put_whole(line, "order", result->cell.order);
 	put_text(line, "verdict", verdict_names[result->verdict]);
 	put_text(line, "reason", result->reason);
 	put_whole(line, "established", result->established);
 	put_whole(line, "dropped_idle", result->dropped_idle);
+	if (result->kept.used)
+		json_object_set_new(line, "kept", tally_json(&result->kept));
 	put_real(line, "ramp_s", result->ramp_s, 1e4);
 	json_object_set_new(line, "handshake_us", handshake_json(result));
 	json_object_set_new(line, "rounds", rounds_json(result));

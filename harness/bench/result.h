@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "harness/bench/matrix.h"
+#include "harness/common/tally.h"
 
 #define RESULT_SCHEMA 1
 #define RESULT_ROUNDS 2
@@ -64,12 +65,12 @@ struct result_active {
 struct result {
 	struct matrix_cell cell;
 	unsigned workers;
-	unsigned connections;
 	enum verdict verdict;
 	char reason[512]; /* empty with pass */
 
 	double established;
 	double dropped_idle;
+	struct tally kept; /* sessions that the server could not dissolve, by cause */
 	double ramp_s;
 	double handshake_us_p50;
 	double handshake_us_p99;
@@ -104,8 +105,7 @@ extern const char *const verdict_names[VERDICTS];
 extern const char *const phase_names[PHASES];
 
 /* Nothing measured, verdict pass. */
-void result_init(struct result *result, const struct matrix_cell *cell, unsigned workers,
-		 unsigned connections);
+void result_init(struct result *result, const struct matrix_cell *cell, unsigned workers);
 
 /* The first verdict stands: a later one is a consequence of it. */
 __attribute__((format(printf, 3, 4))) void result_judge(struct result *result, enum verdict verdict,

@@ -16,11 +16,12 @@ static const struct gate_limits no_limits;
 /* A cell in which all went well. */
 static struct result good_result(const char *tls)
 {
-	struct matrix_cell cell = {.reactor = "epoll", .park = "shed"};
+	struct matrix_cell cell = {
+		.reactor = "epoll", .park = "shed", .dimension = {[DIM_CONNECTIONS] = 100}};
 	struct result result;
 
 	strcpy(cell.tls, tls);
-	result_init(&result, &cell, 2, 100);
+	result_init(&result, &cell, 2);
 	result.established = 100;
 	result.dropped_idle = 0;
 	result.ramp_s = 2;
@@ -103,6 +104,19 @@ static void nothing_may_drop_while_idle(void **state)
 	result.dropped_idle = NAN;
 	gates_after_hold(&result, NULL);
 	assert_judged(&result, VERDICT_FAIL, "dropped while idle");
+}
+
+static void no_session_may_be_kept(void **state)
+{
+	struct result result = good_result("openssl");
+
+	(void)state;
+	gates_after_parking(&result);
+	assert_judged(&result, VERDICT_PASS, "");
+	tally_add(&result.kept, "TLS 1.2", 3);
+	tally_add(&result.kept, "bytes pending", 1);
+	gates_after_parking(&result);
+	assert_judged(&result, VERDICT_INVALID, "sessions were kept (TLS 1.2 3, bytes pending 1)");
 }
 
 static void every_response_must_be_ok(void **state)
@@ -208,6 +222,7 @@ int main(void)
 		cmocka_unit_test(ramp_must_be_complete),
 		cmocka_unit_test(tls_must_be_1_3),
 		cmocka_unit_test(nothing_may_drop_while_idle),
+		cmocka_unit_test(no_session_may_be_kept),
 		cmocka_unit_test(every_response_must_be_ok),
 		cmocka_unit_test(active_connections_must_be_answered),
 		cmocka_unit_test(limits_of_the_experiment_hold),

@@ -20,6 +20,7 @@ static const struct matrix_cell cell = {
 	.reactor = "epoll",
 	.tls = "boringssl",
 	.park = "shed",
+	.dimension = {[DIM_CONNECTIONS] = 1000, [DIM_IN_FLIGHT] = 64},
 	.repeat = 2,
 	.order = 5,
 };
@@ -42,9 +43,10 @@ static void assert_keys(const json_t *object, const char *expected)
 
 static void assert_names(const json_t *line)
 {
-	assert_keys(line, "schema run cell reactor tls park workers connections repeat order "
-			  "verdict reason established dropped_idle ramp_s handshake_us rounds "
-			  "memory cpu client net tls_version");
+	assert_keys(line,
+		    "schema run cell reactor tls park workers connections in_flight repeat order "
+		    "verdict reason established dropped_idle ramp_s handshake_us rounds "
+		    "memory cpu client net tls_version");
 	assert_keys(json_object_get(line, "handshake_us"), "p50 p99 max");
 	assert_keys(json_object_get(line, "memory"),
 		    "user_bytes_per_conn kernel_bytes_per_conn user_rss_bytes_per_conn "
@@ -61,7 +63,7 @@ static void assert_names(const json_t *line)
 
 static void fill(struct result *result)
 {
-	result_init(result, &cell, 2, 1000);
+	result_init(result, &cell, 2);
 	result->established = 1000;
 	result->dropped_idle = 0;
 	result->ramp_s = 0.51239;
@@ -120,6 +122,8 @@ static void keeps_the_values(void **state)
 	assert_true(json_is_null(json_object_get(line, "reason")));
 	assert_int_equal(number(line, "repeat"), 2);
 	assert_int_equal(number(line, "order"), 5);
+	assert_int_equal(number(line, "connections"), 1000);
+	assert_int_equal(number(line, "in_flight"), 64);
 	assert_true(fabs(number(line, "ramp_s") - 0.5124) < 1e-9);
 	round = json_array_get(json_object_get(line, "rounds"), 1);
 	assert_int_equal(number(round, "failed"), 1);
@@ -159,6 +163,22 @@ static void has_the_fractions_that_were_active(void **state)
 	json_decref(line);
 }
 
+/* Only a cell that kept some has the key. */
+static void has_the_sessions_that_were_kept(void **state)
+{
+	struct result result;
+	json_t *line;
+
+	(void)state;
+	fill(&result);
+	tally_add(&result.kept, "TLS 1.2", 3);
+	tally_add(&result.kept, "cipher", 1);
+	line = result_json(&result, "a-run");
+	assert_keys(json_object_get(line, "kept"), "TLS 1.2 cipher");
+	assert_int_equal(number(json_object_get(line, "kept"), "TLS 1.2"), 3);
+	json_decref(line);
+}
+
 static void says_null_for_what_was_not_measured(void **state)
 {
 	struct result result;
@@ -167,7 +187,7 @@ static void says_null_for_what_was_not_measured(void **state)
 	json_t *value;
 
 	(void)state;
-	result_init(&result, &cell, 2, 1000);
+	result_init(&result, &cell, 2);
 	result_judge(&result, VERDICT_SKIP, "no %s here", "epoll");
 	line = result_json(&result, "a-run");
 	assert_names(line);
@@ -209,7 +229,7 @@ static void first_verdict_stands(void **state)
 	struct result result;
 
 	(void)state;
-	result_init(&result, &cell, 2, 1000);
+	result_init(&result, &cell, 2);
 	result_judge(&result, VERDICT_FAIL, "first");
 	result_judge(&result, VERDICT_INVALID, "second");
 	assert_int_equal(result.verdict, VERDICT_FAIL);
@@ -252,6 +272,7 @@ int main(void)
 		cmocka_unit_test(has_exactly_the_public_names),
 		cmocka_unit_test(keeps_the_values),
 		cmocka_unit_test(has_the_fractions_that_were_active),
+		cmocka_unit_test(has_the_sessions_that_were_kept),
 		cmocka_unit_test(says_null_for_what_was_not_measured),
 		cmocka_unit_test(survives_nothing_established_and_odd_text),
 		cmocka_unit_test(first_verdict_stands),
