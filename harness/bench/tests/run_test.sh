@@ -138,7 +138,7 @@ timeout 60 bin/parkbench run gate.cfg --out run --only '*+shed' --connections 30
 check "a gate of the experiment that does not hold fails the cell" $?
 
 (ulimit -n 100 && run)
-[ $? -eq 2 ] && says shed skip 'needs [0-9]* files a process, the hard limit is 100; raise it with: ' &&
+[ $? -eq 2 ] && says shed skip 'files a table, server: needs more for 50 connections, is 100; raise it with: ' &&
 	grep -q "every cell was skipped" err
 check "too low a limit on files skips the cell and says how to raise it" $?
 
