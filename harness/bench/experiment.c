@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/common/body.h"
 #include "harness/measure/text_file.h"
 
 enum key_type {
@@ -47,6 +48,8 @@ static const struct key keys[] = {
 	{"client_park", EXP(client_park), KNOWN(park), 0, 0, KEY_NAME, false},
 	{"client_workers", EXP(client_workers), 0, 1, 1024, KEY_COUNT, false},
 	{"in_flight", EXP(dimension[DIM_IN_FLIGHT]), 0, 1, 65536, KEY_COUNTS, false},
+	{"history_bytes", EXP(dimension[DIM_HISTORY_BYTES]), 0, 0, BODY_BYTES_MAX, KEY_COUNTS,
+	 false},
 	{"settle_s", EXP(settle_s), 0, 0, 3600, KEY_REAL, false},
 	{"hold_s", EXP(hold_s), 0, 0, 86400, KEY_REAL, false},
 	{"active", EXP(active), 0, 0, 1, KEY_FRACTIONS, false},
@@ -67,7 +70,7 @@ static const struct experiment defaults = {
 	.client_tls = "boringssl",
 	.client_park = "shed",
 	.client_workers = 2,
-	.dimension = {[DIM_IN_FLIGHT] = {{64}, 1}},
+	.dimension = {[DIM_IN_FLIGHT] = {{64}, 1}, [DIM_HISTORY_BYTES] = {{0}, 1}},
 	.settle_s = 1,
 	.hold_s = 2,
 	.active_s = 2,

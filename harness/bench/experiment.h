@@ -14,6 +14,8 @@
  *	client_park = "shed"
  *	client_workers = 2
  *	in_flight = 64                most handshakes under way at once; or several
+ *	history_bytes = 0             a body of so many bytes that every connection asks for
+ *	                              once before it idles, 0: none; or several
  *	settle_s = 1.0                quiet time before every reading
  *	hold_s = 2.0                  idle time in which nothing may drop
  *	active = [ 0.001, 1.0 ]       fractions of the connections, each > 0 and <= 1: so

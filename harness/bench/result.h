@@ -39,6 +39,7 @@ struct result_memory {
 	double kernel_bytes;
 };
 
+/* Requests, one a connection. */
 struct result_round {
 	double ok;
 	double failed;
@@ -75,7 +76,8 @@ struct result {
 	double handshake_us_p50;
 	double handshake_us_p99;
 	double handshake_us_max;
-	struct result_round rounds[RESULT_ROUNDS]; /* ok is NAN: not run */
+	struct result_round history;               /* ok is NAN: not run */
+	struct result_round rounds[RESULT_ROUNDS]; /* likewise */
 	struct result_active active[FRACTIONS_MAX];
 
 	double user_baseline_bytes;

@@ -106,6 +106,21 @@ static void nothing_may_drop_while_idle(void **state)
 	assert_judged(&result, VERDICT_FAIL, "dropped while idle");
 }
 
+static void every_fetch_must_be_ok(void **state)
+{
+	json_t *failures = json_pack("{s:i}", "body too short", 2);
+	struct result result = good_result("openssl");
+
+	(void)state;
+	result.history = (struct result_round){100, 0, 1000};
+	gates_after_history(&result, NULL);
+	assert_judged(&result, VERDICT_PASS, "");
+	result.history = (struct result_round){98, 2, 1000};
+	gates_after_history(&result, failures);
+	assert_judged(&result, VERDICT_FAIL, "history: 98 of 100 ok, 2 failed (body too short 2)");
+	json_decref(failures);
+}
+
 static void no_session_may_be_kept(void **state)
 {
 	struct result result = good_result("openssl");
@@ -222,6 +237,7 @@ int main(void)
 		cmocka_unit_test(ramp_must_be_complete),
 		cmocka_unit_test(tls_must_be_1_3),
 		cmocka_unit_test(nothing_may_drop_while_idle),
+		cmocka_unit_test(every_fetch_must_be_ok),
 		cmocka_unit_test(no_session_may_be_kept),
 		cmocka_unit_test(every_response_must_be_ok),
 		cmocka_unit_test(active_connections_must_be_answered),

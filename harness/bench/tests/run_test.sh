@@ -91,6 +91,12 @@ rm -rf run
 timeout 60 bin/parkbench run lists.cfg --out run --only '*+shed' --connections 30 >out 2>err &&
 	[ "$(jq -r '[.connections, .in_flight] | join(" ")' run/cells.jsonl | sort | tr '\n' ,)" = "30 4,30 8," ]
 check "--connections replaces the whole list" $?
+printf 'history_bytes = [ 0, 65536 ];\n' | cat test.cfg - >history.cfg
+rm -rf run
+timeout 60 bin/parkbench run history.cfg --out run --only '*+shed' >out 2>err &&
+	grep -q '"history_bytes":65536,.*"history":{"ok":50,"failed":0,"rps":' run/cells.jsonl &&
+	[ "$(grep -c '"history":' run/cells.jsonl)" -eq 1 ] && grep -q '^epoll+plain+shed  *pass  *65536 ' out
+check "connections with a history are a cell of their own" $?
 timeout 10 bin/parkbench list >shown 2>err && grep -q '216 predicted, not measured yet: parkbench run' shown &&
 	[ "$(timeout 10 bin/parkbench list --names park | tr '\n' ' ')" = "hold shed keys " ] &&
 	timeout 10 bin/parkbench list --names reactors | grep -qx epoll
