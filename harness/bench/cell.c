@@ -167,13 +167,21 @@ static const struct {
 	const char *name;
 	int (*run)(struct live_cell *cell);
 } steps[] = {
-	{"network", enter_network},       {"crypto floor", measure_crypto_floor},
-	{"server start", start_server},   {"client start", start_client},
-	{"baseline", cell_step_baseline}, {"ramp", cell_step_ramp},
-	{"history", cell_step_history},   {"idle", cell_step_idle},
-	{"hold", cell_step_hold},         {"round 1", cell_step_round1},
-	{"round 2", cell_step_round2},    {"active", cell_step_active},
-	{"close", cell_step_close},       {"stop", stop},
+	{"network", enter_network},
+	{"crypto floor", measure_crypto_floor},
+	{"server start", start_server},
+	{"client start", start_client},
+	{"baseline", cell_step_baseline},
+	{"ramp", cell_step_ramp},
+	{"history", cell_step_history},
+	{"idle", cell_step_idle},
+	{"hold", cell_step_hold},
+	{"key updates", cell_step_key_updates},
+	{"round 1", cell_step_round1},
+	{"round 2", cell_step_round2},
+	{"active", cell_step_active},
+	{"close", cell_step_close},
+	{"stop", stop},
 };
 #define STEPS (int)(sizeof(steps) / sizeof(*steps))
 

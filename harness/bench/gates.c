@@ -89,6 +89,18 @@ void gates_after_history(struct result *result, const json_t *failures)
 	judge_requests(result, &result->history, "history", failures);
 }
 
+void gates_after_key_updates(struct result *result, unsigned cycles, const json_t *failures)
+{
+	const struct result_key_updates *updates = &result->key_updates;
+	char causes[256];
+
+	if (updates->failed == 0 && updates->ok == cycles * result->established)
+		return;
+	gates_failures_text(failures, causes, sizeof(causes));
+	result_judge(result, VERDICT_FAIL, "key updates: %.0f of %.0f ok, %.0f failed (%s)",
+		     updates->ok, cycles * result->established, updates->failed, causes);
+}
+
 void gates_after_active(struct result *result, int index, const json_t *failures)
 {
 	const struct result_active *active = &result->active[index];

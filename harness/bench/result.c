@@ -55,6 +55,7 @@ void result_init(struct result *result, const struct matrix_cell *cell, unsigned
 		.out_rsts = NAN,
 	};
 	result->history = not_asked;
+	result->key_updates = (struct result_key_updates){NAN, NAN};
 	for (int i = 0; i < RESULT_ROUNDS; i++)
 		result->rounds[i] = not_asked;
 	for (int i = 0; i < FRACTIONS_MAX; i++)
@@ -145,6 +146,15 @@ static json_t *rounds_json(const struct result *result)
 	for (int i = 0; i < RESULT_ROUNDS && !isnan(result->rounds[i].ok); i++)
 		json_array_append_new(array, round_json(&result->rounds[i]));
 	return array;
+}
+
+static json_t *key_updates_json(const struct result_key_updates *updates)
+{
+	json_t *object = json_object();
+
+	put_whole(object, "ok", updates->ok);
+	put_whole(object, "failed", updates->failed);
+	return object;
 }
 
 static json_t *active_json(const struct result *result)
@@ -267,6 +277,8 @@ json_t *result_json(const struct result *result, const char *run)
 	json_object_set_new(line, "handshake_us", handshake_json(result));
 	if (!isnan(result->history.ok))
 		json_object_set_new(line, "history", round_json(&result->history));
+	if (!isnan(result->key_updates.ok))
+		json_object_set_new(line, "key_updates", key_updates_json(&result->key_updates));
 	json_object_set_new(line, "rounds", rounds_json(result));
 	if (!isnan(result->active[0].fraction))
 		json_object_set_new(line, "active", active_json(result));

@@ -46,6 +46,12 @@ struct result_round {
 	double rps;
 };
 
+/* Cycles in which client and server both changed their keys, of all connections together. */
+struct result_key_updates {
+	double ok; /* NAN: not run */
+	double failed;
+};
+
 /* One fraction of the connections that asked again and again. */
 struct result_active {
 	double fraction; /* NAN: not run */
@@ -78,6 +84,7 @@ struct result {
 	double handshake_us_max;
 	struct result_round history;               /* ok is NAN: not run */
 	struct result_round rounds[RESULT_ROUNDS]; /* likewise */
+	struct result_key_updates key_updates;
 	struct result_active active[FRACTIONS_MAX];
 
 	double user_baseline_bytes;

@@ -61,6 +61,11 @@ void load_fetch(struct load *load, uint32_t bytes)
 	begin(load, load_worker_fetch);
 }
 
+void load_key_update(struct load *load)
+{
+	begin(load, load_worker_key_update);
+}
+
 void load_active(struct load *load, double fraction, double seconds)
 {
 	load->shared.active_fraction = fraction;

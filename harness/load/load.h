@@ -52,6 +52,9 @@ void load_ramp(struct load *load);
 void load_round(struct load *load);
 /* Every connection asks once for a body of so many bytes, at most in_flight of them at a time. */
 void load_fetch(struct load *load, uint32_t bytes);
+/* Every connection once, as many at a time: our KeyUpdate, which asks for the server's, and a
+ * request. ok: the response came under new keys both ways. */
+void load_key_update(struct load *load);
 /* So large a fraction of the connections, at least one a worker, asks again as soon as it is
  * answered, until `seconds` are over; the others stay idle. */
 void load_active(struct load *load, double fraction, double seconds);

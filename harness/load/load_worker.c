@@ -20,6 +20,7 @@ struct load_conn {
 	uint64_t start_ns;         /* of the connect; while it is being established */
 	struct response *response; /* while one is expected; ours */
 	size_t request_sent;
+	bool new_keys; /* the response must come under keys that the server has changed */
 };
 
 static struct load_worker *load_worker(const struct worker *worker)
@@ -244,6 +245,15 @@ static void fetch(struct load_worker *lw, struct conn *conn)
 	conn_output(&lw->worker, conn);
 }
 
+/* Our KeyUpdate asks for the server's, which it owes us before its next application data (RFC 8446
+ * section 4.6.3): so a request behind ours brings it, however lazy a library is. */
+static void update_keys(struct load_worker *lw, struct conn *conn)
+{
+	((struct load_conn *)conn_app(conn))->new_keys = true;
+	conn_update_keys(conn);
+	ask(lw, conn);
+}
+
 static void sweep_on(struct load_worker *lw)
 {
 	struct worker *worker = &lw->worker;
@@ -253,19 +263,29 @@ static void sweep_on(struct load_worker *lw)
 		struct conn *conn = conn_is_open(worker, slot) ? keys_wake(worker, slot) : NULL;
 
 		if (conn)
-			fetch(lw, conn);
+			lw->act(lw, conn);
 	}
 	if (!lw->pending)
 		end_phase(lw);
 }
 
+static void begin_sweep(struct load_worker *lw, void (*act)(struct load_worker *, struct conn *))
+{
+	begin_phase(lw, LOAD_SWEEP);
+	lw->act = act;
+	lw->next = 0;
+}
+
 void load_worker_fetch(struct worker *worker, void *unused)
 {
-	struct load_worker *lw = load_worker(worker);
-
 	(void)unused;
-	begin_phase(lw, LOAD_SWEEP);
-	lw->next = 0;
+	begin_sweep(load_worker(worker), fetch);
+}
+
+void load_worker_key_update(struct worker *worker, void *unused)
+{
+	(void)unused;
+	begin_sweep(load_worker(worker), update_keys);
 }
 
 /* ---- requests and responses ---- */
@@ -305,10 +325,13 @@ static void on_data(struct worker *worker, struct conn *conn, const uint8_t *byt
 	}
 	if (!response_input(lc->response, bytes, len))
 		return;
+	if (lc->new_keys && keys_await_update(worker, conn))
+		lc->response->wrong = "the server did not update its keys";
 	if (lc->response->wrong) {
 		conn_close(worker, conn, lc->response->wrong);
 		return;
 	}
+	lc->new_keys = false;
 	forget_response(lc);
 	conn_progress(conn);
 	settle_one(lw, NULL);

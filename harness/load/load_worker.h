@@ -45,8 +45,9 @@ struct load_worker {
 	enum load_phase phase;
 	uint32_t started, in_flight; /* ramp */
 	uint32_t pending;            /* but in the ramp: results to come */
-	uint32_t next;               /* sweep: slots below it had their turn */
-	uint32_t active;             /* connections that ask again and again */
+	void (*act)(struct load_worker *lw, struct conn *conn); /* sweep: what each does */
+	uint32_t next;   /* sweep: slots below it had their turn */
+	uint32_t active; /* connections that ask again and again */
 	uint64_t open;
 	uint64_t ok, failed;   /* of the phase */
 	uint64_t last_ns;      /* the last result of the phase */
@@ -64,6 +65,7 @@ extern const struct app_ops load_app;
 void load_worker_ramp(struct worker *worker, void *unused);
 void load_worker_round(struct worker *worker, void *unused);
 void load_worker_fetch(struct worker *worker, void *unused);
+void load_worker_key_update(struct worker *worker, void *unused);
 void load_worker_active(struct worker *worker, void *unused);
 void load_worker_close(struct worker *worker, void *unused);
 

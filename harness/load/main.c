@@ -60,10 +60,8 @@ static const struct argp_option options[] = {
 	{"samples", OPT_SAMPLES, "FILE", 0,
 	 "Write every handshake time, in microseconds, one a line", 2},
 	{"control", OPT_CONTROL, NULL, 0,
-	 "Take the commands `ramp`, `hold SECONDS`, `fetch BYTES`, `round`, `active FRACTION "
-	 "SECONDS`, `close` "
-	 "and `quit` on standard input, "
-	 "answer in JSON",
+	 "Take the commands `ramp`, `hold SECONDS`, `fetch BYTES`, `key_update`, `round`, `active "
+	 "FRACTION SECONDS`, `close` and `quit` on standard input, answer in JSON",
 	 3},
 	{"crypto-floor", OPT_CRYPTO_FLOOR, "N", 0,
 	 "No network: measure N handshakes in memory against --server-tls", 3},
@@ -247,6 +245,15 @@ static json_t *round_trip(struct load *load, const struct arguments *a)
 	return answers("round", &result);
 }
 
+static json_t *update_keys(struct load *load, const struct arguments *a)
+{
+	struct load_result result;
+
+	load_key_update(load);
+	await(load, a, "key_update", &result);
+	return answers("key_update", &result);
+}
+
 static json_t *be_active(struct load *load, const struct arguments *a, double fraction,
 			 double seconds)
 {
@@ -286,6 +293,8 @@ static bool obey(struct load *load, const struct arguments *a, const char *line)
 		control_say(hold(load, a, seconds));
 	else if (!strcmp(line, "round"))
 		control_say(round_trip(load, a));
+	else if (!strcmp(line, "key_update"))
+		control_say(update_keys(load, a));
 	else if (sscanf(line, "fetch %u", &bytes) == 1 && bytes > 0 && bytes <= BODY_BYTES_MAX)
 		control_say(fetch(load, a, bytes));
 	else if (sscanf(line, "active %lf %lf", &fraction, &seconds) == 2 && fraction > 0 &&
@@ -294,8 +303,8 @@ static bool obey(struct load *load, const struct arguments *a, const char *line)
 	else if (!strcmp(line, "close"))
 		control_say(close_all(load, a));
 	else
-		control_complain(line, "ramp, hold SECONDS, fetch BYTES, round, active FRACTION "
-				       "SECONDS, close, quit");
+		control_complain(line, "ramp, hold SECONDS, fetch BYTES, key_update, round, active "
+				       "FRACTION SECONDS, close, quit");
 	return true;
 }
 

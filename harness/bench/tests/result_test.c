@@ -182,6 +182,23 @@ static void has_the_history(void **state)
 	json_decref(line);
 }
 
+/* Only a cell with the step has the key. */
+static void has_the_key_updates(void **state)
+{
+	struct result result;
+	json_t *line, *updates;
+
+	(void)state;
+	fill(&result);
+	result.key_updates = (struct result_key_updates){2999, 1};
+	line = result_json(&result, "a-run");
+	updates = json_object_get(line, "key_updates");
+	assert_keys(updates, "ok failed");
+	assert_int_equal(number(updates, "ok"), 2999);
+	assert_int_equal(number(updates, "failed"), 1);
+	json_decref(line);
+}
+
 /* Only a cell that kept some has the key. */
 static void has_the_sessions_that_were_kept(void **state)
 {
@@ -292,6 +309,7 @@ int main(void)
 		cmocka_unit_test(keeps_the_values),
 		cmocka_unit_test(has_the_fractions_that_were_active),
 		cmocka_unit_test(has_the_history),
+		cmocka_unit_test(has_the_key_updates),
 		cmocka_unit_test(has_the_sessions_that_were_kept),
 		cmocka_unit_test(says_null_for_what_was_not_measured),
 		cmocka_unit_test(survives_nothing_established_and_odd_text),

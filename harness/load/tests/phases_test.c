@@ -68,12 +68,12 @@ static int bind_listener(struct sockaddr_in *address)
 	return fd;
 }
 
-static void start_load(struct pair *pair, const struct subject *subject, uint32_t connections,
-		       uint32_t in_flight)
+static void start_load(struct pair *pair, const struct tls_ops *tls, enum park_level park,
+		       uint32_t connections, uint32_t in_flight)
 {
 	struct load_config config = {
-		.tls = backend(subject->tls),
-		.park = subject->park,
+		.tls = tls,
+		.park = park,
 		.server = pair->address,
 		.workers = 1,
 		.connections = connections,
@@ -86,7 +86,9 @@ static void start_load(struct pair *pair, const struct subject *subject, uint32_
 	assert_int_equal(load_start(&pair->load, &config, reason, sizeof(reason)), 0);
 }
 
-static void start_pair(struct pair *pair, const struct subject *subject)
+/* The client has a backend of its own. */
+static void start_pair_with(struct pair *pair, const struct subject *subject,
+			    const struct tls_ops *client)
 {
 	struct server_config config = {
 		.reactor = reactor_find("epoll"),
@@ -104,7 +106,12 @@ static void start_pair(struct pair *pair, const struct subject *subject)
 	memcpy(&config.address, &pair->address, sizeof(pair->address));
 	if (server_start(&pair->server, &config, reason, sizeof(reason)))
 		fail_msg("%s", reason);
-	start_load(pair, subject, CONNECTIONS, 8);
+	start_load(pair, client, subject->park, CONNECTIONS, 8);
+}
+
+static void start_pair(struct pair *pair, const struct subject *subject)
+{
+	start_pair_with(pair, subject, backend(subject->tls));
 }
 
 static void end_pair(struct pair *pair)
@@ -158,6 +165,69 @@ static void every_connection_fetches_once(void **state)
 	end_pair(&pair);
 }
 
+static void keys_change_both_ways(void **state)
+{
+	struct pair pair;
+
+	start_pair(&pair, *state);
+	load_ramp(pair.load);
+	expect(&pair, CONNECTIONS, 0);
+	for (int cycle = 1; cycle <= 3; cycle++) {
+		load_key_update(pair.load);
+		expect(&pair, CONNECTIONS, 0);
+		assert_int_equal(stat_of(&pair, "responses"), cycle * CONNECTIONS);
+	}
+	load_fetch(pair.load, 65536);
+	expect(&pair, CONNECTIONS, 0);
+	load_round(pair.load);
+	expect(&pair, CONNECTIONS, 0);
+	assert_int_equal(stat_of(&pair, "open"), CONNECTIONS);
+	load_close(pair.load);
+	expect(&pair, CONNECTIONS, 0);
+	end_pair(&pair);
+}
+
+static void plain_has_no_keys_to_change(void **state)
+{
+	struct load_result result;
+	struct pair pair;
+
+	start_pair(&pair, *state);
+	load_ramp(pair.load);
+	expect(&pair, CONNECTIONS, 0);
+	load_key_update(pair.load);
+	assert_true(load_wait(pair.load, WAIT_MS, &result));
+	assert_int_equal(result.failed, CONNECTIONS);
+	assert_string_equal(result.failures.entries[0].cause, "EOPNOTSUPP");
+	end_pair(&pair);
+}
+
+/* A server that goes on under its old keys breaks the protocol, but nothing else would show it. */
+static bool never_updates(const struct tls_parked *parked)
+{
+	(void)parked;
+	return true;
+}
+
+static void a_server_that_keeps_its_keys_fails(void **state)
+{
+	struct tls_ops ops = *backend("openssl");
+	const struct subject subject = {"openssl", PARK_KEYS};
+	struct load_result result;
+	struct pair pair;
+
+	(void)state;
+	ops.parked_awaits_key_update = never_updates;
+	start_pair_with(&pair, &subject, &ops);
+	load_ramp(pair.load);
+	expect(&pair, CONNECTIONS, 0);
+	load_key_update(pair.load);
+	assert_true(load_wait(pair.load, WAIT_MS, &result));
+	assert_int_equal(result.failed, CONNECTIONS);
+	assert_string_equal(result.failures.entries[0].cause, "the server did not update its keys");
+	end_pair(&pair);
+}
+
 /* ---- against a peer that answers by hand ---- */
 
 #define PEERS 10
@@ -197,12 +267,10 @@ static void answer(int peer, const char *body)
 
 static void start_by_hand(struct pair *pair, int *peers)
 {
-	static const struct subject plain = {"plain", PARK_KEYS};
-
 	*pair = (struct pair){0};
 	pair->listener = bind_listener(&pair->address);
 	assert_int_equal(listen(pair->listener, PEERS), 0);
-	start_load(pair, &plain, PEERS, AT_ONCE);
+	start_load(pair, backend("plain"), PARK_KEYS, PEERS, AT_ONCE);
 	load_ramp(pair->load);
 	expect(pair, PEERS, 0);
 	for (int i = 0; i < PEERS; i++) {
@@ -287,6 +355,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		AGAINST_ALL(every_connection_fetches_once),
 		AGAINST(every_connection_fetches_once, "plain", PARK_KEYS),
+		AGAINST_ALL(keys_change_both_ways),
+		AGAINST(keys_change_both_ways, "openssl", PARK_HOLD),
+		AGAINST(keys_change_both_ways, "boringssl", PARK_HOLD),
+		AGAINST(plain_has_no_keys_to_change, "plain", PARK_KEYS),
+		cmocka_unit_test(a_server_that_keeps_its_keys_fails),
 		cmocka_unit_test(only_so_many_fetch_at_a_time),
 		cmocka_unit_test(a_fetch_can_fail),
 	};
