@@ -201,6 +201,7 @@ static void on_sent(struct reactor_loop *loop, uint32_t slot, int error)
 static void on_accepted(struct reactor_loop *loop, int fd)
 {
 	struct worker *worker = loop->core;
+	struct conn *conn;
 	int error;
 
 	worker->activity++;
@@ -209,8 +210,11 @@ static void on_accepted(struct reactor_loop *loop, int fd)
 		return;
 	}
 	worker->counters.accepted++;
-	if (!conn_open(worker, fd, &error))
+	conn = conn_open(worker, fd, &error);
+	if (!conn)
 		worker->counters.turned_away++;
+	else if (worker->config.tls->no_handshake)
+		conn_output(worker, conn);
 }
 
 const struct reactor_upcalls conn_upcalls = {

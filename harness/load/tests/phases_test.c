@@ -187,6 +187,23 @@ static void keys_change_both_ways(void **state)
 	end_pair(&pair);
 }
 
+/* The server does not wait for a byte to know it. */
+static void plain_is_established_once_accepted(void **state)
+{
+	struct pair pair;
+
+	start_pair(&pair, *state);
+	load_ramp(pair.load);
+	expect(&pair, CONNECTIONS, 0);
+	for (int waited_ms = 0; stat_of(&pair, "handshakes") < CONNECTIONS; waited_ms += 10) {
+		assert_true(waited_ms < WAIT_MS);
+		poll(NULL, 0, 10);
+	}
+	load_round(pair.load);
+	expect(&pair, CONNECTIONS, 0);
+	end_pair(&pair);
+}
+
 static void plain_has_no_keys_to_change(void **state)
 {
 	struct load_result result;
@@ -358,6 +375,8 @@ int main(void)
 		AGAINST_ALL(keys_change_both_ways),
 		AGAINST(keys_change_both_ways, "openssl", PARK_HOLD),
 		AGAINST(keys_change_both_ways, "boringssl", PARK_HOLD),
+		AGAINST(plain_is_established_once_accepted, "plain", PARK_SHED),
+		AGAINST(plain_is_established_once_accepted, "plain", PARK_KEYS),
 		AGAINST(plain_has_no_keys_to_change, "plain", PARK_KEYS),
 		cmocka_unit_test(a_server_that_keeps_its_keys_fails),
 		cmocka_unit_test(only_so_many_fetch_at_a_time),
