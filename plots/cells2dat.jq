@@ -46,9 +46,10 @@ def rate: if (.ramp_s // 0) > 0 and .established != null
 	then .established / .ramp_s / (cpu.online // 1) else null end;
 
 # What cells of one name differ in; null in runs that are older than the field.
-def dimensions: { connections, in_flight };
+def dimensions: { connections, in_flight, history_bytes };
 def dimension_labels: { connections: "\(.connections // 0 | thousands)",
-	in_flight: "\(.in_flight // 0 | thousands) in flight" };
+	in_flight: "\(.in_flight // 0 | thousands) in flight",
+	history_bytes: (if (.history_bytes // 0) == 0 then "no history" else "after \(.history_bytes | thousands) B" end) };
 
 def summarised: map(select(.verdict == "pass")) as $passed
 	| (map(select(.verdict != "pass")) | first) as $other

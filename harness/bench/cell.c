@@ -10,6 +10,7 @@
 #include <sys/prctl.h>
 
 #include "harness/bench/cell_active.h"
+#include "harness/bench/cell_history.h"
 #include "harness/bench/cell_measure.h"
 #include "harness/bench/cell_talk.h"
 #include "harness/bench/cell_watch.h"
@@ -218,8 +219,10 @@ static const struct {
 	{"client start", start_clients, true},
 	{"baseline", cell_step_baseline, true},
 	{"ramp", cell_step_ramp, true},
+	{"history", cell_step_history, true},
 	{"idle", cell_step_idle, true},
 	{"hold", cell_step_hold, false},
+	{"key updates", cell_step_key_updates, false},
 	{"round 1", cell_step_round1, true},
 	{"round 2", cell_step_round2, false},
 	{"active", cell_step_active, false},

@@ -8,6 +8,7 @@
 const struct dimension_info dimensions[DIMENSIONS] = {
 	[DIM_CONNECTIONS] = {"connections", "connections"},
 	[DIM_IN_FLIGHT] = {"in_flight", "in flight"},
+	[DIM_HISTORY_BYTES] = {"history_bytes", "history B"},
 };
 
 unsigned choices_most(const struct choices *choices)

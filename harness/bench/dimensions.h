@@ -16,6 +16,7 @@
 enum dimension {
 	DIM_CONNECTIONS,
 	DIM_IN_FLIGHT,
+	DIM_HISTORY_BYTES,
 	DIMENSIONS,
 };
 

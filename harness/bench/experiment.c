@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/common/body.h"
 #include "harness/measure/text_file.h"
 
 enum key_type {
@@ -51,8 +52,11 @@ static const struct key keys[] = {
 	{"client_workers", EXP(client_workers), 0, 1, SIZING_WORKERS_MAX, KEY_AUTO, false},
 	{"clients", EXP(clients), 0, 1, CLIENTS_MAX, KEY_COUNT, false},
 	{"in_flight", EXP(dimension[DIM_IN_FLIGHT]), 0, 1, 65536, KEY_COUNTS, false},
+	{"history_bytes", EXP(dimension[DIM_HISTORY_BYTES]), 0, 0, BODY_BYTES_MAX, KEY_COUNTS,
+	 false},
 	{"settle_s", EXP(settle_s), 0, 0, 3600, KEY_REAL, false},
 	{"hold_s", EXP(hold_s), 0, 0, 86400, KEY_REAL, false},
+	{"key_updates", EXP(key_updates), 0, 0, 1000, KEY_COUNT, false},
 	{"active", EXP(active), 0, 0, 1, KEY_FRACTIONS, false},
 	{"active_s", EXP(active_s), 0, 0.01, 3600, KEY_REAL, false},
 	{"crypto_floor_handshakes", EXP(crypto_floor_handshakes), 0, 1, 1e6, KEY_COUNT, false},
@@ -74,7 +78,7 @@ static const struct experiment defaults = {
 	.client_workers = 2,
 	.clients = 1,
 	.memory_floor_bytes = 512.0 * 1024 * 1024,
-	.dimension = {[DIM_IN_FLIGHT] = {{64}, 1}},
+	.dimension = {[DIM_IN_FLIGHT] = {{64}, 1}, [DIM_HISTORY_BYTES] = {{0}, 1}},
 	.settle_s = 1,
 	.hold_s = 2,
 	.active_s = 2,

@@ -16,8 +16,12 @@
  *	client_workers = 2            of each client; or "auto"
  *	clients = 1                   load processes, which share the connections
  *	in_flight = 64                most handshakes under way at once; or several
+ *	history_bytes = 0             a body of so many bytes that every connection asks for
+ *	                              once before it idles, 0: none; or several
  *	settle_s = 1.0                quiet time before every reading
  *	hold_s = 2.0                  idle time in which nothing may drop
+ *	key_updates = 0               times that every connection and the server change their
+ *	                              keys between hold and rounds; not without TLS
  *	active = [ 0.001, 1.0 ]       fractions of the connections, each > 0 and <= 1: so
  *	                              many ask again as soon as they are answered, the
  *	                              others stay idle; no such step when absent
@@ -70,6 +74,7 @@ struct experiment {
 	unsigned clients;
 	double settle_s;
 	double hold_s;
+	unsigned key_updates;
 	struct fractions active;
 	double active_s;
 	unsigned crypto_floor_handshakes;

@@ -69,16 +69,39 @@ void gates_after_parking(struct result *result)
 	result_judge(result, VERDICT_INVALID, "sessions were kept (%s)", causes);
 }
 
-void gates_after_round(struct result *result, int index, const json_t *failures)
+static void judge_requests(struct result *result, const struct result_round *round,
+			   const char *what, const json_t *failures)
 {
-	const struct result_round *round = &result->rounds[index];
 	char causes[256];
 
 	if (round->failed == 0 && round->ok == result->established)
 		return;
 	gates_failures_text(failures, causes, sizeof(causes));
-	result_judge(result, VERDICT_FAIL, "round %d: %.0f of %.0f ok, %.0f failed (%s)", index + 1,
-		     round->ok, result->established, round->failed, causes);
+	result_judge(result, VERDICT_FAIL, "%s: %.0f of %.0f ok, %.0f failed (%s)", what, round->ok,
+		     result->established, round->failed, causes);
+}
+
+void gates_after_round(struct result *result, int index, const json_t *failures)
+{
+	judge_requests(result, &result->rounds[index], index == 0 ? "round 1" : "round 2",
+		       failures);
+}
+
+void gates_after_history(struct result *result, const json_t *failures)
+{
+	judge_requests(result, &result->history, "history", failures);
+}
+
+void gates_after_key_updates(struct result *result, unsigned cycles, const json_t *failures)
+{
+	const struct result_key_updates *updates = &result->key_updates;
+	char causes[256];
+
+	if (updates->failed == 0 && updates->ok == cycles * result->established)
+		return;
+	gates_failures_text(failures, causes, sizeof(causes));
+	result_judge(result, VERDICT_FAIL, "key updates: %.0f of %.0f ok, %.0f failed (%s)",
+		     updates->ok, cycles * result->established, updates->failed, causes);
 }
 
 void gates_after_active(struct result *result, int index, const json_t *failures)

@@ -39,10 +39,17 @@ struct result_memory {
 	double kernel_bytes;
 };
 
+/* Requests, one a connection. */
 struct result_round {
 	double ok;
 	double failed;
 	double rps;
+};
+
+/* Cycles in which client and server both changed their keys, of all connections together. */
+struct result_key_updates {
+	double ok; /* NAN: not run */
+	double failed;
 };
 
 /* One fraction of the connections that asked again and again. */
@@ -77,7 +84,9 @@ struct result {
 	double handshake_us_p50;
 	double handshake_us_p99;
 	double handshake_us_max;
-	struct result_round rounds[RESULT_ROUNDS]; /* ok is NAN: not run */
+	struct result_round history;               /* ok is NAN: not run */
+	struct result_round rounds[RESULT_ROUNDS]; /* likewise */
+	struct result_key_updates key_updates;
 	struct result_active active[FRACTIONS_MAX];
 
 	double user_baseline_bytes;

@@ -202,6 +202,7 @@ static void on_sent(struct reactor_loop *loop, uint32_t slot, int error)
 static void on_accepted(struct reactor_loop *loop, int fd)
 {
 	struct worker *worker = loop->core;
+	struct conn *conn;
 	int error;
 
 	worker->activity++;
@@ -210,8 +211,11 @@ static void on_accepted(struct reactor_loop *loop, int fd)
 		return;
 	}
 	worker->counters.accepted++;
-	if (!conn_open(worker, fd, &error))
+	conn = conn_open(worker, fd, &error);
+	if (!conn)
 		worker->counters.turned_away++;
+	else if (worker->config.tls->no_handshake)
+		conn_output(worker, conn);
 }
 
 const struct reactor_upcalls conn_upcalls = {
@@ -278,6 +282,11 @@ void conn_output(struct worker *worker, struct conn *conn)
 {
 	if (!conn->out)
 		resume(worker, conn);
+}
+
+void conn_update_keys(struct conn *conn)
+{
+	conn->new_keys = true;
 }
 
 void conn_end(struct worker *worker, struct conn *conn)

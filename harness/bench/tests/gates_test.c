@@ -107,6 +107,43 @@ static void nothing_may_drop_while_idle(void **state)
 	assert_judged(&result, VERDICT_FAIL, "dropped while idle");
 }
 
+static void every_fetch_must_be_ok(void **state)
+{
+	json_t *failures = json_pack("{s:i}", "body too short", 2);
+	struct result result = good_result("openssl");
+
+	(void)state;
+	result.history = (struct result_round){100, 0, 1000};
+	gates_after_history(&result, NULL);
+	assert_judged(&result, VERDICT_PASS, "");
+	result.history = (struct result_round){98, 2, 1000};
+	gates_after_history(&result, failures);
+	assert_judged(&result, VERDICT_FAIL, "history: 98 of 100 ok, 2 failed (body too short 2)");
+	json_decref(failures);
+}
+
+static void every_key_must_change(void **state)
+{
+	json_t *failures = json_pack("{s:i}", "the server did not update its keys", 1);
+	struct result result = good_result("openssl");
+
+	(void)state;
+	result.key_updates = (struct result_key_updates){300, 0};
+	gates_after_key_updates(&result, 3, NULL);
+	assert_judged(&result, VERDICT_PASS, "");
+	result.key_updates = (struct result_key_updates){299, 1};
+	gates_after_key_updates(&result, 3, failures);
+	assert_judged(
+		&result, VERDICT_FAIL,
+		"key updates: 299 of 300 ok, 1 failed (the server did not update its keys 1)");
+	json_decref(failures);
+	/* One that is gone takes no part. */
+	result = good_result("openssl");
+	result.key_updates = (struct result_key_updates){299, 0};
+	gates_after_key_updates(&result, 3, NULL);
+	assert_judged(&result, VERDICT_FAIL, "cause unknown");
+}
+
 static void no_session_may_be_kept(void **state)
 {
 	struct result result = good_result("openssl");
@@ -223,6 +260,8 @@ int main(void)
 		cmocka_unit_test(ramp_must_be_complete),
 		cmocka_unit_test(tls_must_be_1_3),
 		cmocka_unit_test(nothing_may_drop_while_idle),
+		cmocka_unit_test(every_fetch_must_be_ok),
+		cmocka_unit_test(every_key_must_change),
 		cmocka_unit_test(no_session_may_be_kept),
 		cmocka_unit_test(every_response_must_be_ok),
 		cmocka_unit_test(active_connections_must_be_answered),

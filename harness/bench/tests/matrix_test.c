@@ -16,7 +16,9 @@ static const struct experiment exp12 = {
 	.reactors = {{"classic", "epoll"}, 2},
 	.tls = {{"boringssl", "openssl", "plain"}, 3},
 	.park = {{"hold", "shed"}, 2},
-	.dimension = {[DIM_CONNECTIONS] = {{100}, 1}, [DIM_IN_FLIGHT] = {{64}, 1}},
+	.dimension = {[DIM_CONNECTIONS] = {{100}, 1},
+		      [DIM_IN_FLIGHT] = {{64}, 1},
+		      [DIM_HISTORY_BYTES] = {{0}, 1}},
 	.repeat = 3,
 };
 #define CELLS 12

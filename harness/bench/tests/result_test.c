@@ -48,7 +48,7 @@ static void assert_names(const json_t *line)
 {
 	assert_keys(line,
 		    "schema run cell reactor tls park worker_model workers clients connections "
-		    "in_flight repeat order "
+		    "in_flight history_bytes repeat order "
 		    "verdict reason established dropped_idle ramp_s handshake_us rounds "
 		    "memory memory_peak_bytes predicted_memory_bytes cpu client net tls_version");
 	assert_keys(json_object_get(line, "handshake_us"), "p50 p99 max");
@@ -167,6 +167,42 @@ static void has_the_fractions_that_were_active(void **state)
 	json_decref(line);
 }
 
+/* Only a cell with a history has the key. */
+static void has_the_history(void **state)
+{
+	struct result result;
+	json_t *line, *history;
+
+	(void)state;
+	fill(&result);
+	result.cell.dimension[DIM_HISTORY_BYTES] = 65536;
+	result.history = (struct result_round){998, 2, 1234.56};
+	line = result_json(&result, "a-run");
+	assert_int_equal(number(line, "history_bytes"), 65536);
+	history = json_object_get(line, "history");
+	assert_keys(history, "ok failed rps");
+	assert_int_equal(number(history, "ok"), 998);
+	assert_int_equal(number(history, "failed"), 2);
+	json_decref(line);
+}
+
+/* Only a cell with the step has the key. */
+static void has_the_key_updates(void **state)
+{
+	struct result result;
+	json_t *line, *updates;
+
+	(void)state;
+	fill(&result);
+	result.key_updates = (struct result_key_updates){2999, 1};
+	line = result_json(&result, "a-run");
+	updates = json_object_get(line, "key_updates");
+	assert_keys(updates, "ok failed");
+	assert_int_equal(number(updates, "ok"), 2999);
+	assert_int_equal(number(updates, "failed"), 1);
+	json_decref(line);
+}
+
 /* Only a cell that kept some has the key. */
 static void has_the_sessions_that_were_kept(void **state)
 {
@@ -276,6 +312,8 @@ int main(void)
 		cmocka_unit_test(has_exactly_the_public_names),
 		cmocka_unit_test(keeps_the_values),
 		cmocka_unit_test(has_the_fractions_that_were_active),
+		cmocka_unit_test(has_the_history),
+		cmocka_unit_test(has_the_key_updates),
 		cmocka_unit_test(has_the_sessions_that_were_kept),
 		cmocka_unit_test(says_null_for_what_was_not_measured),
 		cmocka_unit_test(survives_nothing_established_and_odd_text),

@@ -91,6 +91,25 @@ rm -rf run
 timeout 60 bin/parkbench run lists.cfg --out run --only '*+shed' --connections 30 >out 2>err &&
 	[ "$(jq -r '[.connections, .in_flight] | join(" ")' run/cells.jsonl | sort | tr '\n' ,)" = "30 4,30 8," ]
 check "--connections replaces the whole list" $?
+printf 'history_bytes = [ 0, 65536 ];\n' | cat test.cfg - >history.cfg
+rm -rf run
+timeout 60 bin/parkbench run history.cfg --out run --only '*+shed' >out 2>err &&
+	grep -q '"history_bytes":65536,.*"history":{"ok":50,"failed":0,"rps":' run/cells.jsonl &&
+	[ "$(grep -c '"history":' run/cells.jsonl)" -eq 1 ] && grep -q '^epoll+plain+shed  *pass  *65536 ' out
+check "connections with a history are a cell of their own" $?
+sed 's/"plain"/"plain", "openssl"/' test.cfg >updates.cfg
+printf 'client_tls = "openssl"; client_park = "keys"; key_updates = 3;\n' >>updates.cfg
+rm -rf run
+timeout 60 bin/parkbench run updates.cfg --out run --only '*+shed' >out 2>err &&
+	grep '+openssl+' run/cells.jsonl | grep -q '"key_updates":{"ok":150,"failed":0},"rounds":\[{"ok":50,"failed":0,.*"ok":50,' &&
+	! grep '+plain+' run/cells.jsonl | grep -q '"key_updates"'
+check "connections change their keys, those that have some" $?
+LOAD_FAULT='"'"$O"'/parkbench-load" "$@" | sed -u "/key_update/s/\"ok\":50,\"failed\":0/\"ok\":49,\"failed\":1/"; exit 0'
+rm -rf run
+LOAD_FAULT=$LOAD_FAULT timeout 60 bin/parkbench run updates.cfg --out run --only '*+openssl+shed' >out 2>err
+[ $? -eq 1 ] && says shed fail 'key updates: 49 of 50 ok, 1 failed (cause unknown)'
+check "a key that did not change fails its cell" $?
+unset LOAD_FAULT
 timeout 10 bin/parkbench list >shown 2>err && grep -q '216 predicted, not measured yet: parkbench run' shown &&
 	[ "$(timeout 10 bin/parkbench list --names park | tr '\n' ' ')" = "hold shed keys " ] &&
 	timeout 10 bin/parkbench list --names reactors | grep -qx epoll
