@@ -204,6 +204,10 @@ static void on_accepted(struct reactor_loop *loop, int fd)
 	int error;
 
 	worker->activity++;
+	if (fd == -EMFILE) {
+		listener_full(worker);
+		return;
+	}
 	if (fd < 0) {
 		worker->gate_closed = true;
 		return;
@@ -211,6 +215,8 @@ static void on_accepted(struct reactor_loop *loop, int fd)
 	worker->counters.accepted++;
 	if (!conn_open(worker, fd, &error))
 		worker->counters.turned_away++;
+	if (worker->slots.in_use == worker->slots.max)
+		listener_full(worker);
 }
 
 const struct reactor_upcalls conn_upcalls = {
