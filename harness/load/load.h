@@ -27,7 +27,7 @@ struct load_config {
 	uint64_t first;       /* of the plan: connections are first .. first + how many */
 	uint32_t in_flight;   /* handshakes at a time, all workers together */
 	unsigned ramping_max; /* workers that ramp at a time, in turn */
-	double stagger_s;     /* the starts of the workers are spread over so long */
+	unsigned stagger_s;   /* the starts of the workers are spread over so long */
 	uint64_t
 		memory_floor_bytes; /* less available memory than this ends the ramp; 0: no floor */
 	const char *path;           /* asked for in rounds: `/` or `/N` */

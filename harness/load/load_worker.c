@@ -141,12 +141,11 @@ static void start_one(struct load_worker *lw)
 	conn_output(worker, conn);
 }
 
+/* Those not yet tried are failures. */
 static void give_up(struct load_worker *lw)
 {
 	uint32_t left = lw->quota - lw->started;
 
-	if (!left)
-		return;
 	lw->failed += left;
 	tally_add(&lw->failures, lw->shared->halt_cause, left);
 	lw->started = lw->quota;
@@ -154,10 +153,12 @@ static void give_up(struct load_worker *lw)
 
 static void ramp_on(struct load_worker *lw)
 {
-	if (atomic_load(&lw->shared->halted))
-		give_up(lw);
-	while (lw->started < lw->quota && lw->in_flight < lw->in_flight_max)
-		start_one(lw);
+	while (lw->started < lw->quota && lw->in_flight < lw->in_flight_max) {
+		if (atomic_load(&lw->shared->halted))
+			give_up(lw);
+		else
+			start_one(lw);
+	}
 	if (lw->started == lw->quota && !lw->in_flight)
 		end_phase(lw);
 }
