@@ -206,6 +206,10 @@ static void on_accepted(struct reactor_loop *loop, int fd)
 	int error;
 
 	worker->activity++;
+	if (fd == -EMFILE) {
+		listener_full(worker);
+		return;
+	}
 	if (fd < 0) {
 		worker->gate_closed = true;
 		return;
@@ -216,6 +220,8 @@ static void on_accepted(struct reactor_loop *loop, int fd)
 		worker->counters.turned_away++;
 	else if (worker->config.tls->no_handshake)
 		conn_output(worker, conn);
+	if (worker->slots.in_use == worker->slots.max)
+		listener_full(worker);
 }
 
 const struct reactor_upcalls conn_upcalls = {

@@ -75,9 +75,9 @@ static void start_load(struct pair *pair, const struct tls_ops *tls, enum park_l
 		.tls = tls,
 		.park = park,
 		.server = pair->address,
-		.workers = 1,
-		.connections = connections,
+		.sizing = {WORKER_THREADS, 1, connections, connections},
 		.in_flight = in_flight,
+		.ramping_max = 1,
 		.path = "/",
 		.timeout_s = 20,
 	};
@@ -95,8 +95,7 @@ static void start_pair_with(struct pair *pair, const struct subject *subject,
 		.tls = backend(subject->tls),
 		.park = subject->park,
 		.address_len = sizeof(struct sockaddr_in),
-		.workers = 1,
-		.connections = 2 * CONNECTIONS,
+		.sizing = {WORKER_THREADS, 1, 2 * CONNECTIONS, 2 * CONNECTIONS},
 		.handshake_timeout_s = 20,
 	};
 	char reason[512];
