@@ -60,10 +60,16 @@ static int start(struct live_cell *cell, struct side *side, const char *program,
 	const char *argv[ARGS_MAX] = {path};
 	int error = beside_executable(path, sizeof(path), program);
 
+	char file[16], *blank;
+
 	for (int i = 0; args[i]; i++)
 		argv[i + 1] = args[i];
+	snprintf(file, sizeof(file), "%s", name);
+	blank = strchr(file, ' ');
+	if (blank)
+		*blank = '-';
 	snprintf(log, sizeof(log), "%s/logs/%u-%s-%s%s.log", cell->setup->dir, spec->order,
-		 spec->name, cell->setup->pilot ? "pilot-" : "", name);
+		 spec->name, cell->setup->pilot ? "pilot-" : "", file);
 	if (!error)
 		error = side_start(side, name, argv, log, meter);
 	if (error)
@@ -98,14 +104,28 @@ static int measure_crypto_floor(struct live_cell *cell)
 	return answer ? 0 : -1;
 }
 
+static void keep_ready(struct result *result, const json_t *ready)
+{
+	double workers = answer_number(ready, "workers");
+
+	if (strcmp(result->cell.tls, "plain"))
+		snprintf(result->tls_version, sizeof(result->tls_version), "%s",
+			 answer_text(ready, "tls_version"));
+	if (workers > 0)
+		result->workers = (unsigned)workers;
+	snprintf(result->worker_model, sizeof(result->worker_model), "%s",
+		 answer_text(ready, "worker_model"));
+}
+
 static int start_server(struct live_cell *cell)
 {
 	const struct matrix_cell *spec = &cell->result->cell;
 	char workers[16], connections[16];
 	const char *const args[] = {
-		"--reactor",     spec->reactor, "--tls",     spec->tls,  "--park",
-		spec->park,      "--workers",   workers,     "--listen", LISTEN_TEXT,
-		"--connections", connections,   "--control", NULL,
+		"--reactor",     spec->reactor, "--tls",          spec->tls,
+		"--park",        spec->park,    "--worker-model", cell->result->worker_model,
+		"--workers",     workers,       "--listen",       LISTEN_TEXT,
+		"--connections", connections,   "--control",      NULL,
 	};
 	json_t *ready;
 
@@ -115,9 +135,8 @@ static int start_server(struct live_cell *cell)
 		  cell->setup->server_meter))
 		return -1;
 	ready = cell_hear(cell, &cell->server.child[0], cell_timeout_ns(cell));
-	if (strcmp(spec->tls, "plain"))
-		snprintf(cell->result->tls_version, sizeof(cell->result->tls_version), "%s",
-			 answer_text(ready, "tls_version"));
+	if (ready)
+		keep_ready(cell->result, ready);
 	json_decref(ready);
 	return ready ? 0 : -1;
 }
@@ -135,34 +154,39 @@ static int start_client(struct live_cell *cell, unsigned index)
 {
 	const struct experiment *exp = cell->setup->exp;
 	const struct matrix_cell *spec = &cell->result->cell;
-	char workers[16], connections[16], in_flight[16], first[16], samples[PATH_MAX], name[16];
-	unsigned ignored, offset, most = spec->dimension[DIM_IN_FLIGHT];
+	char workers[16], connections[16], in_flight[16], first[16], floor[32], timeout[16];
+	char samples[PATH_MAX], name[16] = "client";
+	unsigned ignored, offset, most;
 	const char *const args[] = {
-		"--tls",         experiment_client_tls(exp, spec->tls),
-		"--park",        exp->client_park,
-		"--workers",     workers,
-		"--connect",     LISTEN_TEXT,
-		"--connections", connections,
-		"--in-flight",   in_flight,
-		"--samples",     samples,
-		"--control",     exp->clients > 1 ? "--first" : NULL,
-		first,           NULL,
+		"--tls",          experiment_client_tls(exp, spec->tls),
+		"--park",         exp->client_park,
+		"--workers",      workers,
+		"--connect",      LISTEN_TEXT,
+		"--connections",  connections,
+		"--first",        first,
+		"--in-flight",    in_flight,
+		"--memory-floor", floor,
+		"--timeout",      timeout,
+		"--samples",      samples,
+		"--control",      NULL,
 	};
 
 	cell_samples_path(cell, samples);
-	snprintf(name, sizeof(name), "client");
 	if (exp->clients > 1) {
 		size_t used = strlen(samples);
 
 		snprintf(samples + used, sizeof(samples) - used, ".%u", index + 1);
 		snprintf(name, sizeof(name), "client %u", index + 1);
 	}
+	most = share(spec->dimension[DIM_IN_FLIGHT], exp->clients, index, &ignored);
 	snprintf(workers, sizeof(workers), "%u", exp->client_workers);
 	snprintf(connections, sizeof(connections), "%u",
 		 share(spec->dimension[DIM_CONNECTIONS], exp->clients, index, &offset));
 	snprintf(first, sizeof(first), "%u", offset);
-	most = share(most, exp->clients, index, &ignored);
 	snprintf(in_flight, sizeof(in_flight), "%u", most ? most : 1);
+	/* Whether it can keep the floor is what a pilot is to tell. */
+	snprintf(floor, sizeof(floor), "%.0f", cell->setup->pilot ? 0 : exp->memory_floor_bytes);
+	snprintf(timeout, sizeof(timeout), "%u", cell_client_timeout_s(cell));
 	return start(cell, &cell->client, "parkbench-load", name, args, cell->setup->client_meter);
 }
 

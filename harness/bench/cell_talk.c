@@ -10,20 +10,35 @@
 #include "harness/bench/answers.h"
 #include "harness/bench/cell_watch.h"
 #include "harness/common/clock.h"
+#include "harness/common/options.h"
 
 /* Every step is bounded: a fixed time and a time a connection, both far beyond
- * what a slow machine needs, and beyond the client's own timeout of 60 s: it knows the
- * cause. */
-#define STEP_TIMEOUT_NS (90 * NS_PER_S)
-#define STEP_TIMEOUT_NS_PER_CONN (3 * NS_PER_MS)
+ * what a slow machine needs, and beyond the client's own timeout: it knows the cause. That one
+ * grows too: in a round the first response is read after the last request was sent. */
+#define STEP_TIMEOUT_S 90
+#define CLIENT_TIMEOUT_S 60
+#define TIMEOUT_MS_PER_CONN 3
 
 /* A process that dies closes its sockets and pipes a moment before it can be reaped. */
 #define LATE_DEATH_MS 300
 
+static uint64_t timeout_ns(const struct live_cell *cell, unsigned least_s)
+{
+	uint64_t connections = cell->result->cell.dimension[DIM_CONNECTIONS];
+
+	return least_s * NS_PER_S + connections * TIMEOUT_MS_PER_CONN * NS_PER_MS;
+}
+
 uint64_t cell_timeout_ns(const struct live_cell *cell)
 {
-	return STEP_TIMEOUT_NS +
-	       cell->result->cell.dimension[DIM_CONNECTIONS] * STEP_TIMEOUT_NS_PER_CONN;
+	return timeout_ns(cell, STEP_TIMEOUT_S);
+}
+
+unsigned cell_client_timeout_s(const struct live_cell *cell)
+{
+	uint64_t seconds = timeout_ns(cell, CLIENT_TIMEOUT_S) / NS_PER_S;
+
+	return seconds < OPTION_SECONDS_MAX ? (unsigned)seconds : OPTION_SECONDS_MAX;
 }
 
 double answer_number(const json_t *answer, const char *key)

@@ -38,6 +38,8 @@ struct live_cell {
 
 /* The longest that the step may take, with so many connections. */
 uint64_t cell_timeout_ns(const struct live_cell *cell);
+/* The longest that the client may wait for a handshake or a response. */
+unsigned cell_client_timeout_s(const struct live_cell *cell);
 
 /*
  * The child's next answer that is not a progress line, a new reference; NULL when
