@@ -70,7 +70,7 @@ static void check_tables(struct capacity_rows *rows, const char *what,
 	if (sizing_choose(wish, &sizing, reason, sizeof(reason))) {
 		snprintf(row->need, sizeof(row->need), "more for %" PRIu64 " connections",
 			 wish->connections);
-		capacity_lacks(row, "%s", reason);
+		capacity_lacks(row, "%s (workers = \"auto\" in the experiment)", reason);
 		return;
 	}
 	snprintf(row->need, sizeof(row->need), "%" PRId64 ": %u workers, %s", table_files(&sizing),
