@@ -127,6 +127,11 @@ LOAD_FAULT='case "$* " in *"--first 17 "*) (sleep 0.5; kill -KILL $$) & ;; esac'
 	timeout 60 bin/parkbench run clients.cfg --out run --only '*+hold' >out 2>err
 [ $? -eq 1 ] && says hold fail 'client 2 died in step .*: signal 9 (Killed)'
 check "of several clients the one that dies is named" $?
+printf 'memory_floor_bytes = 1e13;\n' | cat test.cfg - >floor.cfg
+rm -rf run
+timeout 60 bin/parkbench run floor.cfg --out run --only '*+shed' >out 2>err
+[ $? -eq 1 ] && says shed fail 'ramp: 0 of 50 established (memory guard: [0-9]* MiB left 50)'
+check "too little memory ends the ramp and fails the cell" $?
 {
 	sed '/workers/d; s/= 50;/= 50001;/' test.cfg
 	echo 'memory_floor_bytes = 1e13; workers = "auto"; client_workers = "auto";'
