@@ -46,7 +46,9 @@ static void merge_into(json_t *sum, const json_t *answer, bool slowest)
 	json_t *value;
 
 	json_object_foreach((json_t *)answer, key, value)
+	{
 		merge_value(sum, key, json_object_get(sum, key), value, slowest);
+	}
 }
 
 /* "client 2, client 5": a failure that only some have is theirs. */

@@ -14,10 +14,10 @@
 /* How often the children are looked at, and the memory available. */
 #define LOOK_MS 50
 
-/* How often the memory of both sides is read, and how much longer than the last reading took the
- * pause is at least: it walks the page tables of processes under load, and may not take more than
- * a few percent of a CPU. A pilot is over before a sample would be due: it is looked at as often
- * as it takes to see its peaks. */
+/* How often the memory of both sides is read, and how many times the CPU time of the last reading
+ * the pause is at least: it walks the page tables of processes under load, and may not take more
+ * than a few percent of a CPU. A pilot is over before a sample would be due: it is looked at as
+ * often as it takes to see its peaks. */
 #define SAMPLE_NS (250 * NS_PER_MS)
 #define SAMPLE_COST_FACTOR 30
 #define PILOT_SAMPLE_NS NS_PER_MS
@@ -101,7 +101,7 @@ static void write_sample(struct live_cell *cell, uint64_t now_ns,
 static void take_sample(struct live_cell *cell)
 {
 	bool pilot = cell->setup->pilot;
-	uint64_t started = clock_now_ns(), pause;
+	uint64_t started = clock_now_ns(), cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID), pause;
 	uint64_t least = pilot ? PILOT_SAMPLE_NS : SAMPLE_NS;
 	struct result_memory server, client;
 
@@ -109,7 +109,8 @@ static void take_sample(struct live_cell *cell)
 		keep_peaks(cell, &server, &client);
 		write_sample(cell, started, &server, &client);
 	}
-	pause = (clock_now_ns() - started) * (pilot ? PILOT_COST_FACTOR : SAMPLE_COST_FACTOR);
+	pause = (clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns) *
+		(pilot ? PILOT_COST_FACTOR : SAMPLE_COST_FACTOR);
 	cell->next_sample_ns = started + (pause > least ? pause : least);
 }
 

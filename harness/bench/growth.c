@@ -87,9 +87,9 @@ static json_t *fit_json(const struct fit_point *points, size_t count)
 
 static json_t *range_json(const struct fit_point *points, size_t count)
 {
-	double least = points[0].x, most = points[0].x;
+	double least = INFINITY, most = 0;
 
-	for (size_t i = 1; i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		least = fmin(least, points[i].x);
 		most = fmax(most, points[i].x);
 	}
