@@ -143,6 +143,11 @@ timeout 60 bin/parkbench run large.cfg --out run --only '*+shed' >out 2>err
 	line shed | grep -q '"predicted_memory_bytes":[1-9][0-9]*,' &&
 	[ -e run/logs/1-epoll+plain+shed-pilot-server.log ]; }; }
 check "a pilot foretells the memory of a large cell, which is skipped if it does not fit" $?
+(ulimit -n 1000 && timeout 20 bin/parkbench doctor large.cfg >out 2>err)
+grep -q '^ok  *files a table, server  *1000  *[0-9]*: [0-9]* workers, a table each$' out &&
+	grep -qE '^(ok|NOT OK)  *net.ipv4.tcp_mem, most  *[0-9]*  *100002 pages$' out &&
+	grep -qE '^ok  *net.ipv4.tcp_migrate_req  *[01]?  *set in a cell' out
+check "doctor counts files by table, and names what a round and a cell's network need" $?
 timeout 10 bin/parkbench list >shown 2>err && grep -q '216 predicted, not measured yet: parkbench run' shown &&
 	[ "$(timeout 10 bin/parkbench list --names park | tr '\n' ' ')" = "hold shed keys " ] &&
 	timeout 10 bin/parkbench list --names reactors | grep -qx epoll
