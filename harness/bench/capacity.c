@@ -69,13 +69,11 @@ void capacity_read(struct capacity *capacity)
 		.threads_max = number_in("/proc/sys/kernel/threads-max"),
 		.nproc = geteuid() == 0 ? -1 : rlimit_of(RLIMIT_NPROC, false),
 		.max_map_count = number_in("/proc/sys/vm/max_map_count"),
-		.somaxconn = number_in("/proc/sys/net/core/somaxconn"),
 		.memory_available_bytes = memory_available(),
 	};
 }
 
-void capacity_needs(struct capacity_needs *needs, unsigned connections, unsigned in_flight,
-		    bool thread_per_connection)
+void capacity_needs(struct capacity_needs *needs, unsigned connections, bool thread_per_connection)
 {
 	int64_t threads = thread_per_connection ? connections : 0;
 
@@ -84,7 +82,6 @@ void capacity_needs(struct capacity_needs *needs, unsigned connections, unsigned
 		.files = 2 * ((int64_t)connections + SPARE_FILES),
 		.threads = threads ? threads + SPARE_THREADS : 0,
 		.maps = threads ? 2 * threads + SPARE_MAPS : 0,
-		.backlog = in_flight,
 		.memory_bytes =
 			(int64_t)connections * (KERNEL_BYTES + SERVER_BYTES + CLIENT_BYTES) +
 			threads * THREAD_BYTES,

@@ -20,23 +20,20 @@ struct capacity {
 	int64_t threads_max;
 	int64_t nproc; /* RLIMIT_NPROC; -1 for root too, whom it does not bind */
 	int64_t max_map_count;
-	int64_t somaxconn;
 	int64_t memory_available_bytes;
 };
 
 /* What a cell asks for; 0: nothing worth a check. */
 struct capacity_needs {
 	int64_t files_per_process;
-	int64_t files;   /* system-wide, both ends */
-	int64_t threads; /* of the server */
-	int64_t maps;    /* of the server: a stack and its guard a thread */
-	int64_t backlog;
+	int64_t files;        /* system-wide, both ends */
+	int64_t threads;      /* of the server */
+	int64_t maps;         /* of the server: a stack and its guard a thread */
 	int64_t memory_bytes; /* a rough upper estimate, both ends and the kernel */
 };
 
 void capacity_read(struct capacity *capacity);
-void capacity_needs(struct capacity_needs *needs, unsigned connections, unsigned in_flight,
-		    bool thread_per_connection);
+void capacity_needs(struct capacity_needs *needs, unsigned connections, bool thread_per_connection);
 
 /* 0, or -EMFILE or -EAGAIN with the reason why such a cell can not run here, which
  * names the limit, the need and the command that raises it. */

@@ -89,16 +89,31 @@ static int measure_crypto_floor(struct live_cell *cell)
 static int start_server(struct live_cell *cell)
 {
 	const struct matrix_cell *spec = &cell->result->cell;
-	char workers[16], connections[16];
+	char workers[16], connections[16], handshakes[16];
 	const char *const args[] = {
-		"--reactor",     spec->reactor, "--tls",     spec->tls,  "--park",
-		spec->park,      "--workers",   workers,     "--listen", LISTEN_TEXT,
-		"--connections", connections,   "--control", NULL,
+		"--reactor",
+		spec->reactor,
+		"--tls",
+		spec->tls,
+		"--park",
+		spec->park,
+		"--workers",
+		workers,
+		"--listen",
+		LISTEN_TEXT,
+		"--connections",
+		connections,
+		"--handshakes-max",
+		handshakes,
+		"--control",
+		spec->dimension[DIM_TRIM] ? NULL : "--no-trim",
+		NULL,
 	};
 	json_t *ready;
 
 	snprintf(workers, sizeof(workers), "%u", cell->result->workers);
 	snprintf(connections, sizeof(connections), "%u", spec->dimension[DIM_CONNECTIONS]);
+	snprintf(handshakes, sizeof(handshakes), "%u", spec->dimension[DIM_HANDSHAKES_MAX]);
 	if (start(cell, &cell->server, "parkbench-server", "server", args,
 		  cell->setup->server_meter))
 		return -1;
@@ -116,14 +131,23 @@ static int start_client(struct live_cell *cell)
 	const struct matrix_cell *spec = &cell->result->cell;
 	char workers[16], connections[16], in_flight[16], samples[PATH_MAX];
 	const char *const args[] = {
-		"--tls",         experiment_client_tls(exp, spec->tls),
-		"--park",        exp->client_park,
-		"--workers",     workers,
-		"--connect",     LISTEN_TEXT,
-		"--connections", connections,
-		"--in-flight",   in_flight,
-		"--samples",     samples,
-		"--control",     NULL,
+		"--tls",
+		experiment_client_tls(exp, spec->tls),
+		"--park",
+		exp->client_park,
+		"--workers",
+		workers,
+		"--connect",
+		LISTEN_TEXT,
+		"--connections",
+		connections,
+		"--in-flight",
+		in_flight,
+		"--samples",
+		samples,
+		"--control",
+		exp->waves ? "--waves" : NULL,
+		NULL,
 	};
 	json_t *ready;
 

@@ -19,7 +19,6 @@
 #define MIB 1048576
 /* C10K, when no experiment says otherwise. */
 #define CONNECTIONS 10000
-#define IN_FLIGHT 64
 
 struct doctor {
 	FILE *stream;
@@ -27,7 +26,6 @@ struct doctor {
 	struct names reactors;
 	struct names tls;
 	unsigned connections;
-	unsigned in_flight;
 };
 
 /* One line, and below it, where something is wrong, what to do. */
@@ -68,7 +66,7 @@ static void check_capacity(struct doctor *doctor, bool threads)
 	char now[64], need[64];
 
 	capacity_read(&capacity);
-	capacity_needs(&needs, doctor->connections, doctor->in_flight, threads);
+	capacity_needs(&needs, doctor->connections, threads);
 	snprintf(now, sizeof(now), "%" PRId64, capacity.nofile_soft);
 	row(doctor, "files a process, soft", now, "any: parkbench raises it to the hard limit",
 	    true, " ");
@@ -84,7 +82,6 @@ static void check_capacity(struct doctor *doctor, bool threads)
 	row_sysctl(doctor, "kernel.pid_max", capacity.pid_max, needs.threads);
 	row_sysctl(doctor, "kernel.threads-max", capacity.threads_max, needs.threads);
 	row_sysctl(doctor, "vm.max_map_count", capacity.max_map_count, needs.maps);
-	row_sysctl(doctor, "net.core.somaxconn", capacity.somaxconn, needs.backlog);
 	snprintf(now, sizeof(now), "%" PRId64 " MiB", capacity.memory_available_bytes / MIB);
 	snprintf(need, sizeof(need), "%" PRId64 " MiB at most, roughly", needs.memory_bytes / MIB);
 	row(doctor, "memory available", now, need,
@@ -165,7 +162,6 @@ bool doctor_print(FILE *stream, const struct experiment *exp)
 		.stream = stream,
 		.well = true,
 		.connections = exp ? choices_most(&exp->dimension[DIM_CONNECTIONS]) : CONNECTIONS,
-		.in_flight = exp ? choices_most(&exp->dimension[DIM_IN_FLIGHT]) : IN_FLIGHT,
 	};
 	struct known_names known;
 	bool threads = false;

@@ -92,6 +92,13 @@ static int loopback_up(void)
 	return error;
 }
 
+/* Connections that wait to be accepted: as many as may be. Where it must not be written the
+ * kernel's default stands, and ListenOverflows tells when that was too low. */
+static void widen_backlog(void)
+{
+	text_write("/proc/sys/net/core/somaxconn", "65535");
+}
+
 int netns_enter(char *reason, size_t reason_size)
 {
 	uid_t uid = geteuid();
@@ -108,6 +115,7 @@ int netns_enter(char *reason, size_t reason_size)
 	error = loopback_up();
 	if (error)
 		return explain(-error, "bringing lo up", reason, reason_size);
+	widen_backlog();
 	return 0;
 }
 

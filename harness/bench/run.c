@@ -195,8 +195,7 @@ static bool must_skip(const struct running *run, struct result *result)
 	struct capacity_needs needs;
 	char reason[sizeof(result->reason)];
 
-	capacity_needs(&needs, cell->dimension[DIM_CONNECTIONS], cell->dimension[DIM_IN_FLIGHT],
-		       ops->caps & REACTOR_CAP_THREADS);
+	capacity_needs(&needs, cell->dimension[DIM_CONNECTIONS], ops->caps & REACTOR_CAP_THREADS);
 	if (!reactor->available)
 		result_judge(result, VERDICT_SKIP, "reactor %s: %s", cell->reactor,
 			     reactor->reason);

@@ -66,12 +66,13 @@ static void tick(struct worker *worker)
 		expire(worker);
 	if (worker->gate_closed && !worker->stopping) {
 		worker->gate_closed = false;
-		worker->config.reactor->accept_gate(&worker->loop, true);
+		if (!worker->gate_full)
+			worker->config.reactor->accept_gate(&worker->loop, true);
 	}
 }
 
 /* What handshakes freed goes back to the kernel once the worker falls quiet, except at
- * level hold, which keeps everything as the allocator has it. */
+ * level hold, which keeps everything as the allocator has it, and where it is not wanted. */
 static void trim(struct worker *worker)
 {
 	if (!worker->trim_due)
@@ -81,7 +82,7 @@ static void trim(struct worker *worker)
 		return;
 	}
 	worker->trim_due = false;
-	if (worker->config.tls_config.park != PARK_HOLD)
+	if (worker->config.tls_config.park != PARK_HOLD && !worker->config.no_trim)
 		malloc_trim(0);
 }
 

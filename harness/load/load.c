@@ -247,6 +247,7 @@ static int start_worker(struct load *load, char *reason, size_t reason_size)
 	lw->server = c->server;
 	lw->first = i ? load->workers[i - 1].first + load->workers[i - 1].quota : 0;
 	lw->quota = share(c->connections, c->workers, i);
+	lw->waves = c->waves;
 	lw->in_flight_max = share(c->in_flight, c->workers, i);
 	if (!lw->in_flight_max)
 		lw->in_flight_max = 1;

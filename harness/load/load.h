@@ -25,6 +25,8 @@ struct load_config {
 	unsigned workers;
 	uint32_t connections;
 	uint32_t in_flight; /* handshakes, or fetches, at a time, all workers together */
+	bool waves;         /* the ramp goes on only when all in flight have been answered: as many
+			       handshakes are then under way at the server as well */
 	const char *path;   /* asked for in rounds: `/` or `/N` */
 	unsigned timeout_s; /* of a handshake, and of a response */
 };

@@ -3,6 +3,7 @@
 #include "harness/load/load_worker.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -14,6 +15,8 @@
 #include "harness/load/plan.h"
 
 #define TLS13 0x0304
+/* A server that has more to answer is not silent for so long. */
+#define WAVE_STALL_MS 250
 
 /* The app's bytes of a connection. */
 struct load_conn {
@@ -115,10 +118,46 @@ static void start_one(struct load_worker *lw)
 	conn_output(worker, conn);
 }
 
+/* Every socket that handshakes; how many. */
+static nfds_t list_handshaking(const struct worker *worker, struct pollfd *fds)
+{
+	nfds_t count = 0;
+
+	for (uint32_t slot = 0; slot < worker->slots.top; slot++)
+		if (worker->slots.table[slot].fd >= 0 && !conn_is_open(worker, slot))
+			fds[count++] = (struct pollfd){.fd = worker->slots.table[slot].fd,
+						       .events = POLLIN};
+	return count;
+}
+
+/* Until the server has answered everyone, or, having closed its gate, answers nobody any more.
+ * Nothing is read meanwhile, so that none of the handshakes can end. */
+static void await_answers(struct load_worker *lw)
+{
+	struct pollfd *fds = calloc(lw->in_flight_max, sizeof(*fds));
+	nfds_t left = fds ? list_handshaking(&lw->worker, fds) : 0;
+
+	while (left && poll(fds, left, WAVE_STALL_MS) > 0) {
+		nfds_t still = 0;
+
+		for (nfds_t i = 0; i < left; i++)
+			if (!fds[i].revents)
+				fds[still++] = fds[i];
+		left = still;
+	}
+	free(fds);
+}
+
 static void ramp_on(struct load_worker *lw)
 {
+	bool wave = lw->waves && !lw->in_flight && lw->started < lw->quota;
+
+	if (lw->waves && lw->in_flight)
+		return;
 	while (lw->started < lw->quota && lw->in_flight < lw->in_flight_max)
 		start_one(lw);
+	if (wave)
+		await_answers(lw);
 	if (lw->started == lw->quota && !lw->in_flight)
 		end_phase(lw);
 }

@@ -41,6 +41,7 @@ struct load_worker {
 	uint64_t first; /* its connections are first .. first + quota */
 	uint32_t quota;
 	uint32_t in_flight_max; /* in ramp and sweep */
+	bool waves;             /* in the ramp */
 
 	enum load_phase phase;
 	uint32_t started, in_flight; /* ramp */

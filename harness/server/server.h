@@ -4,6 +4,7 @@
 #ifndef HARNESS_SERVER_SERVER_H
 #define HARNESS_SERVER_SERVER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include <jansson.h>
@@ -26,6 +27,8 @@ struct server_config {
 	unsigned tickets;
 	unsigned handshake_timeout_s;
 	unsigned idle_timeout_s;
+	uint32_t handshakes_max; /* a worker; 0: no cap */
+	bool no_trim;
 	const char *cert_file, *key_file; /* both NULL: a throwaway certificate */
 };
 

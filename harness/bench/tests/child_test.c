@@ -155,7 +155,7 @@ static void refuses_what_the_limits_forbid(void **state)
 	char reason[512];
 
 	(void)state;
-	capacity_needs(&needs, 10000, 64, true);
+	capacity_needs(&needs, 10000, true);
 	assert_int_equal(capacity_refuse(&plenty, &needs, reason, sizeof(reason)), 0);
 	less = plenty;
 	less.nofile_hard = 1024;
@@ -171,7 +171,7 @@ static void refuses_what_the_limits_forbid(void **state)
 	assert_int_equal(capacity_refuse(&less, &needs, reason, sizeof(reason)), -EAGAIN);
 	assert_non_null(strstr(reason, "sudo sysctl -w vm.max_map_count="));
 	/* Without a thread a connection neither matters. */
-	capacity_needs(&needs, 10000, 64, false);
+	capacity_needs(&needs, 10000, false);
 	assert_int_equal(capacity_refuse(&less, &needs, reason, sizeof(reason)), 0);
 }
 

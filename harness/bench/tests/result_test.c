@@ -20,7 +20,10 @@ static const struct matrix_cell cell = {
 	.reactor = "epoll",
 	.tls = "boringssl",
 	.park = "shed",
-	.dimension = {[DIM_CONNECTIONS] = 1000, [DIM_IN_FLIGHT] = 64},
+	.dimension = {[DIM_CONNECTIONS] = 1000,
+		      [DIM_IN_FLIGHT] = 64,
+		      [DIM_HANDSHAKES_MAX] = 32,
+		      [DIM_TRIM] = true},
 	.repeat = 2,
 	.order = 5,
 };
@@ -44,8 +47,10 @@ static void assert_keys(const json_t *object, const char *expected)
 static void assert_names(const json_t *line)
 {
 	assert_keys(line, "schema run cell reactor tls park workers connections in_flight "
-			  "history_bytes repeat order "
-			  "verdict reason established dropped_idle ramp_s handshake_us rounds "
+			  "history_bytes "
+			  "handshakes_max trim repeat order "
+			  "verdict reason established dropped_idle handshakes_peak ramp_s "
+			  "handshake_us rounds "
 			  "memory cpu client net tls_version");
 	assert_keys(json_object_get(line, "handshake_us"), "p50 p99 max");
 	assert_keys(json_object_get(line, "memory"),
@@ -66,6 +71,7 @@ static void fill(struct result *result)
 	result_init(result, &cell, 2);
 	result->established = 1000;
 	result->dropped_idle = 0;
+	result->handshakes_peak = 48;
 	result->ramp_s = 0.51239;
 	result->handshake_us_p50 = 100;
 	result->handshake_us_p99 = 200;
@@ -124,6 +130,9 @@ static void keeps_the_values(void **state)
 	assert_int_equal(number(line, "order"), 5);
 	assert_int_equal(number(line, "connections"), 1000);
 	assert_int_equal(number(line, "in_flight"), 64);
+	assert_int_equal(number(line, "handshakes_max"), 32);
+	assert_true(json_is_true(json_object_get(line, "trim")));
+	assert_int_equal(number(line, "handshakes_peak"), 48);
 	assert_true(fabs(number(line, "ramp_s") - 0.5124) < 1e-9);
 	round = json_array_get(json_object_get(line, "rounds"), 1);
 	assert_int_equal(number(round, "failed"), 1);
