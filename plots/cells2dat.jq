@@ -46,10 +46,12 @@ def rate: if (.ramp_s // 0) > 0 and .established != null
 	then .established / .ramp_s / (cpu.online // 1) else null end;
 
 # What cells of one name differ in; null in runs that are older than the field.
-def dimensions: { connections, in_flight, history_bytes };
+def dimensions: { connections, in_flight, history_bytes, handshakes_max, trim };
 def dimension_labels: { connections: "\(.connections // 0 | thousands)",
 	in_flight: "\(.in_flight // 0 | thousands) in flight",
-	history_bytes: (if (.history_bytes // 0) == 0 then "no history" else "after \(.history_bytes | thousands) B" end) };
+	history_bytes: (if (.history_bytes // 0) == 0 then "no history" else "after \(.history_bytes | thousands) B" end),
+	handshakes_max: (if (.handshakes_max // 0) == 0 then "no cap" else "cap \(.handshakes_max)" end),
+	trim: (if .trim == false then "untrimmed" else "trimmed" end) };
 
 def summarised: map(select(.verdict == "pass")) as $passed
 	| (map(select(.verdict != "pass")) | first) as $other

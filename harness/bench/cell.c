@@ -120,17 +120,33 @@ static void keep_ready(struct result *result, const json_t *ready)
 static int start_server(struct live_cell *cell)
 {
 	const struct matrix_cell *spec = &cell->result->cell;
-	char workers[16], connections[16];
+	char workers[16], connections[16], handshakes[16];
 	const char *const args[] = {
-		"--reactor",     spec->reactor, "--tls",          spec->tls,
-		"--park",        spec->park,    "--worker-model", cell->result->worker_model,
-		"--workers",     workers,       "--listen",       LISTEN_TEXT,
-		"--connections", connections,   "--control",      NULL,
+		"--reactor",
+		spec->reactor,
+		"--tls",
+		spec->tls,
+		"--park",
+		spec->park,
+		"--worker-model",
+		cell->result->worker_model,
+		"--workers",
+		workers,
+		"--listen",
+		LISTEN_TEXT,
+		"--connections",
+		connections,
+		"--handshakes-max",
+		handshakes,
+		"--control",
+		spec->dimension[DIM_TRIM] ? NULL : "--no-trim",
+		NULL,
 	};
 	json_t *ready;
 
 	snprintf(workers, sizeof(workers), "%u", cell->result->workers);
 	snprintf(connections, sizeof(connections), "%u", spec->dimension[DIM_CONNECTIONS]);
+	snprintf(handshakes, sizeof(handshakes), "%u", spec->dimension[DIM_HANDSHAKES_MAX]);
 	if (start(cell, &cell->server, "parkbench-server", "server", args,
 		  cell->setup->server_meter))
 		return -1;
@@ -158,17 +174,29 @@ static int start_client(struct live_cell *cell, unsigned index)
 	char samples[PATH_MAX], name[16] = "client";
 	unsigned ignored, offset, most;
 	const char *const args[] = {
-		"--tls",          experiment_client_tls(exp, spec->tls),
-		"--park",         exp->client_park,
-		"--workers",      workers,
-		"--connect",      LISTEN_TEXT,
-		"--connections",  connections,
-		"--first",        first,
-		"--in-flight",    in_flight,
-		"--memory-floor", floor,
-		"--timeout",      timeout,
-		"--samples",      samples,
-		"--control",      NULL,
+		"--tls",
+		experiment_client_tls(exp, spec->tls),
+		"--park",
+		exp->client_park,
+		"--workers",
+		workers,
+		"--connect",
+		LISTEN_TEXT,
+		"--connections",
+		connections,
+		"--first",
+		first,
+		"--in-flight",
+		in_flight,
+		"--memory-floor",
+		floor,
+		"--timeout",
+		timeout,
+		"--samples",
+		samples,
+		"--control",
+		exp->waves ? "--waves" : NULL,
+		NULL,
 	};
 
 	cell_samples_path(cell, samples);

@@ -194,6 +194,7 @@ static int check_server_holds(struct live_cell *cell)
 	double open = answer_number(stats, "open");
 	double expected = result->established - result->dropped_idle;
 
+	result->handshakes_peak = answer_number(stats, "handshakes_peak");
 	keep_kept(result, json_object_get(stats, "kept"));
 	json_decref(stats);
 	if (!stats)

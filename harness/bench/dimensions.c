@@ -9,6 +9,8 @@ const struct dimension_info dimensions[DIMENSIONS] = {
 	[DIM_CONNECTIONS] = {"connections", "connections"},
 	[DIM_IN_FLIGHT] = {"in_flight", "in flight"},
 	[DIM_HISTORY_BYTES] = {"history_bytes", "history B"},
+	[DIM_HANDSHAKES_MAX] = {"handshakes_max", "cap"},
+	[DIM_TRIM] = {"trim", "trim", .is_switch = true},
 };
 
 unsigned choices_most(const struct choices *choices)
@@ -21,11 +23,26 @@ unsigned choices_most(const struct choices *choices)
 	return most;
 }
 
+json_t *dimension_json(enum dimension dimension, unsigned value)
+{
+	return dimensions[dimension].is_switch ? json_boolean(value) : json_integer(value);
+}
+
+void dimension_print(enum dimension dimension, double value, char *text, size_t size)
+{
+	if (dimensions[dimension].is_switch)
+		snprintf(text, size, "%s", value > 0 ? "yes" : "no");
+	else
+		snprintf(text, size, "%.0f", value);
+}
+
 /* -1 where there is none, which comes first then. */
 static double value_of(const json_t *row, enum dimension dimension)
 {
 	const json_t *value = json_object_get(row, dimensions[dimension].name);
 
+	if (json_is_boolean(value))
+		return json_is_true(value);
 	return json_is_number(value) ? json_number_value(value) : -1;
 }
 
@@ -60,5 +77,5 @@ void dimensions_text(const json_t *row, enum dimension dimension, char *text, si
 	if (value < 0)
 		snprintf(text, size, "-");
 	else
-		snprintf(text, size, "%.0f", value);
+		dimension_print(dimension, value, text, size);
 }

@@ -17,12 +17,15 @@ enum dimension {
 	DIM_CONNECTIONS,
 	DIM_IN_FLIGHT,
 	DIM_HISTORY_BYTES,
+	DIM_HANDSHAKES_MAX,
+	DIM_TRIM, /* a switch: 0 or 1 */
 	DIMENSIONS,
 };
 
 struct dimension_info {
 	const char *name;
 	const char *title; /* of its column in a table */
+	bool is_switch;    /* true or false, stored as 1 or 0 */
 };
 
 /* Indexed by dimension. */
@@ -35,6 +38,10 @@ struct choices {
 };
 
 unsigned choices_most(const struct choices *choices);
+
+/* A value as JSON has it, a new reference; and for people, "yes" and "no" for a switch. */
+json_t *dimension_json(enum dimension dimension, unsigned value);
+void dimension_print(enum dimension dimension, double value, char *text, size_t size);
 
 /* ---- lines of cells.jsonl; those of earlier versions lack the newer fields ---- */
 

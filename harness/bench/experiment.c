@@ -11,16 +11,19 @@
 #include <string.h>
 
 #include "harness/common/body.h"
+#include "harness/common/options.h"
 #include "harness/measure/text_file.h"
 
 enum key_type {
-	KEY_NAMES,  /* "all", or an array of known names */
-	KEY_NAME,   /* one known name */
-	KEY_COUNT,  /* an integer */
-	KEY_AUTO,   /* an integer, or "auto": 0 */
-	KEY_MODEL,  /* a worker model */
-	KEY_COUNTS, /* one or an array of them */
-	KEY_REAL,   /* a number */
+	KEY_NAMES,    /* "all", or an array of known names */
+	KEY_NAME,     /* one known name */
+	KEY_COUNT,    /* an integer */
+	KEY_AUTO,     /* an integer, or "auto": 0 */
+	KEY_MODEL,    /* a worker model */
+	KEY_COUNTS,   /* one or an array of them */
+	KEY_SWITCHES, /* true, false or an array of both */
+	KEY_SWITCH,   /* true or false */
+	KEY_REAL,     /* a number */
 	KEY_FRACTIONS,
 	KEY_GATES, /* the group of limits */
 };
@@ -52,8 +55,11 @@ static const struct key keys[] = {
 	{"client_workers", EXP(client_workers), 0, 1, SIZING_WORKERS_MAX, KEY_AUTO, false},
 	{"clients", EXP(clients), 0, 1, CLIENTS_MAX, KEY_COUNT, false},
 	{"in_flight", EXP(dimension[DIM_IN_FLIGHT]), 0, 1, 65536, KEY_COUNTS, false},
+	{"waves", EXP(waves), 0, 0, 0, KEY_SWITCH, false},
 	{"history_bytes", EXP(dimension[DIM_HISTORY_BYTES]), 0, 0, BODY_BYTES_MAX, KEY_COUNTS,
 	 false},
+	{"handshakes_max", EXP(dimension[DIM_HANDSHAKES_MAX]), 0, 0, 65536, KEY_COUNTS, false},
+	{"trim", EXP(dimension[DIM_TRIM]), 0, 0, 1, KEY_SWITCHES, false},
 	{"settle_s", EXP(settle_s), 0, 0, 3600, KEY_REAL, false},
 	{"hold_s", EXP(hold_s), 0, 0, 86400, KEY_REAL, false},
 	{"key_updates", EXP(key_updates), 0, 0, 1000, KEY_COUNT, false},
@@ -78,7 +84,10 @@ static const struct experiment defaults = {
 	.client_workers = 2,
 	.clients = 1,
 	.memory_floor_bytes = 512.0 * 1024 * 1024,
-	.dimension = {[DIM_IN_FLIGHT] = {{64}, 1}, [DIM_HISTORY_BYTES] = {{0}, 1}},
+	.dimension = {[DIM_IN_FLIGHT] = {{64}, 1},
+		      [DIM_HISTORY_BYTES] = {{0}, 1},
+		      [DIM_HANDSHAKES_MAX] = {{OPTION_HANDSHAKES_MAX}, 1},
+		      [DIM_TRIM] = {{true}, 1}},
 	.settle_s = 1,
 	.hold_s = 2,
 	.active_s = 2,
@@ -237,18 +246,45 @@ static int read_model(struct reader *reader, const config_setting_t *setting, co
 	return 0;
 }
 
-static int add_choice(struct reader *reader, const config_setting_t *setting, const struct key *key,
-		      struct choices *choices)
+static int read_switch(struct reader *reader, const config_setting_t *setting,
+		       const struct key *key)
+{
+	if (config_setting_type(setting) != CONFIG_TYPE_BOOL)
+		return refuse(reader, setting, "%s: must be true or false", key->name);
+	*(bool *)((char *)reader->exp + key->offset) = config_setting_get_bool(setting);
+	return 0;
+}
+
+/* One value of a list, or the only one. */
+static int check_choice(struct reader *reader, const config_setting_t *setting,
+			const struct key *key, unsigned *choice)
 {
 	double value;
 
+	if (key->type == KEY_SWITCHES) {
+		if (config_setting_type(setting) != CONFIG_TYPE_BOOL)
+			return refuse(reader, setting, "%s: must be true, false or [ true, false ]",
+				      key->name);
+		*choice = config_setting_get_bool(setting) != 0;
+		return 0;
+	}
 	if (check_number(reader, setting, key, true, &value))
 		return -EINVAL;
+	*choice = (unsigned)value;
+	return 0;
+}
+
+static int add_choice(struct reader *reader, const config_setting_t *setting, const struct key *key,
+		      struct choices *choices)
+{
+	unsigned choice = 0;
+
+	if (check_choice(reader, setting, key, &choice))
+		return -EINVAL;
 	for (size_t i = 0; i < choices->count; i++)
-		if (choices->value[i] == (unsigned)value)
-			return refuse(reader, setting, "%s: %.12g is listed twice", key->name,
-				      value);
-	choices->value[choices->count++] = (unsigned)value;
+		if (choices->value[i] == choice)
+			return refuse(reader, setting, "%s: %u is listed twice", key->name, choice);
+	choices->value[choices->count++] = choice;
 	return 0;
 }
 
@@ -319,7 +355,10 @@ static int read_setting(struct reader *reader, const config_setting_t *setting,
 		return read_auto(reader, setting, key);
 	case KEY_MODEL:
 		return read_model(reader, setting, key);
+	case KEY_SWITCH:
+		return read_switch(reader, setting, key);
 	case KEY_COUNTS:
+	case KEY_SWITCHES:
 		return read_choices(reader, setting, key);
 	case KEY_FRACTIONS:
 		return read_fractions(reader, setting, key);

@@ -16,8 +16,14 @@
  *	client_workers = 2            of each client; or "auto"
  *	clients = 1                   load processes, which share the connections
  *	in_flight = 64                most handshakes under way at once; or several
+ *	waves = false                 handshakes go on when the server has answered as many as
+ *	                              in_flight, so that it has as many under way; slower
  *	history_bytes = 0             a body of so many bytes that every connection asks for
  *	                              once before it idles, 0: none; or several
+ *	handshakes_max = 256          of the server: handshakes under way at once, a worker;
+ *	                              further connections wait, 0: no cap; or several
+ *	trim = true                   of the server: what handshakes freed goes back to the
+ *	                              kernel when it is quiet (not at hold); or [ true, false ]
  *	settle_s = 1.0                quiet time before every reading
  *	hold_s = 2.0                  idle time in which nothing may drop
  *	key_updates = 0               times that every connection and the server change their
@@ -72,6 +78,7 @@ struct experiment {
 	char client_park[NAME_SIZE];
 	unsigned client_workers; /* of each client; 0: auto */
 	unsigned clients;
+	bool waves;
 	double settle_s;
 	double hold_s;
 	unsigned key_updates;

@@ -37,11 +37,15 @@ static void set_setting(struct matrix_cell *cell, const struct experiment *exp)
 {
 	size_t used = 0;
 
-	for (int d = 0; d < DIMENSIONS; d++)
-		if (exp->dimension[d].count > 1 && used < sizeof(cell->setting))
-			used += (size_t)snprintf(cell->setting + used, sizeof(cell->setting) - used,
-						 "%s%s %u", used ? ", " : "", dimensions[d].name,
-						 cell->dimension[d]);
+	for (int d = 0; d < DIMENSIONS; d++) {
+		char value[16];
+
+		if (exp->dimension[d].count < 2 || used >= sizeof(cell->setting))
+			continue;
+		dimension_print(d, cell->dimension[d], value, sizeof(value));
+		used += (size_t)snprintf(cell->setting + used, sizeof(cell->setting) - used,
+					 "%s%s %s", used ? ", " : "", dimensions[d].name, value);
+	}
 }
 
 static const char *pick(const struct names *names, size_t *number)

@@ -37,6 +37,7 @@ void result_init(struct result *result, const struct matrix_cell *cell,
 		.clients = exp->clients,
 		.established = NAN,
 		.dropped_idle = NAN,
+		.handshakes_peak = NAN,
 		.ramp_s = NAN,
 		.handshake_us_p50 = NAN,
 		.handshake_us_p99 = NAN,
@@ -276,7 +277,8 @@ json_t *result_json(const struct result *result, const char *run)
 	put_whole(line, "workers", result->workers ? result->workers : NAN);
 	put_whole(line, "clients", result->clients);
 	for (int d = 0; d < DIMENSIONS; d++)
-		put_whole(line, dimensions[d].name, result->cell.dimension[d]);
+		json_object_set_new(line, dimensions[d].name,
+				    dimension_json(d, result->cell.dimension[d]));
 	put_whole(line, "repeat", result->cell.repeat);
 	put_whole(line, "order", result->cell.order);
 	put_text(line, "verdict", verdict_names[result->verdict]);
@@ -285,6 +287,7 @@ json_t *result_json(const struct result *result, const char *run)
 	put_whole(line, "dropped_idle", result->dropped_idle);
 	if (result->kept.used)
 		json_object_set_new(line, "kept", tally_json(&result->kept));
+	put_whole(line, "handshakes_peak", result->handshakes_peak);
 	put_real(line, "ramp_s", result->ramp_s, 1e4);
 	json_object_set_new(line, "handshake_us", handshake_json(result));
 	if (!isnan(result->history.ok))

@@ -79,7 +79,8 @@ struct result {
 
 	double established;
 	double dropped_idle;
-	struct tally kept; /* sessions that the server could not dissolve, by cause */
+	struct tally kept;      /* sessions that the server could not dissolve, by cause */
+	double handshakes_peak; /* most under way at once at the server, its workers added up */
 	double ramp_s;
 	double handshake_us_p50;
 	double handshake_us_p99;

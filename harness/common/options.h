@@ -16,6 +16,14 @@
 /* Deadlines are kept in 16 bits of seconds: nine hours. */
 #define OPTION_SECONDS_MAX 32000
 
+/*
+ * Handshakes that a worker has under way at once unless told otherwise. It bounds what a storm of
+ * new connections takes (some 50 KB each with OpenSSL: 13 MB a worker), and is wide enough not to
+ * slow one down: with 0.1 s from end to end and back, 256 at a time are 2,560 a second, which is
+ * about what one CPU can compute.
+ */
+#define OPTION_HANDSHAKES_MAX 256
+
 /* A whole number within [min, max]. */
 unsigned option_number(const struct argp_state *state, const char *option, const char *text,
 		       unsigned min, unsigned max);

@@ -69,12 +69,14 @@ static void tick(struct worker *worker)
 	listener_tick(worker);
 	if (worker->gate_closed && !worker->stopping) {
 		worker->gate_closed = false;
-		worker->config.reactor->accept_gate(&worker->loop, true);
+		if (!worker->gate_full)
+			worker->config.reactor->accept_gate(&worker->loop, true);
 	}
 }
 
 /* What handshakes and closed connections freed goes back to the kernel once the worker falls
- * quiet, except at level hold, which keeps everything as the allocator has it. */
+ * quiet, except at level hold, which keeps everything as the allocator has it, and where it is not
+ * wanted. */
 static void trim(struct worker *worker)
 {
 	if (!worker->trim_due)
@@ -84,7 +86,7 @@ static void trim(struct worker *worker)
 		return;
 	}
 	worker->trim_due = false;
-	if (worker->config.tls_config.park == PARK_HOLD)
+	if (worker->config.tls_config.park == PARK_HOLD || worker->config.no_trim)
 		return;
 	outbuf_drain(&worker->outbufs);
 	keys_give_back(worker);

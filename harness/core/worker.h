@@ -61,14 +61,17 @@ struct worker_config {
 	unsigned handshake_timeout_s; /* also for a request that stays incomplete; 0: none */
 	unsigned idle_timeout_s;      /* 0: none */
 	bool lock_records;            /* level keys: never swapped out */
+	uint32_t handshakes_max;      /* of those accepted, at a time; 0: no cap */
+	bool no_trim;                 /* what handshakes freed stays with the allocator */
 };
 
 /* Read by other threads only through worker_call. */
 struct worker_counters {
 	uint64_t accepted;
 	uint64_t handshakes;
-	uint64_t turned_away;    /* accepted with every slot in use, or no memory */
-	uint64_t shed_listeners; /* times that it was full and left its group */
+	uint64_t turned_away;     /* accepted with every slot in use, or no memory */
+	uint64_t shed_listeners;  /* times that it was full and left its group */
+	uint64_t handshakes_peak; /* most of them under way at once */
 };
 
 /* Something to be run in a worker's thread; see worker_post. */
@@ -98,6 +101,7 @@ struct worker {
 	uint64_t quiet_mark;       /* activity when quiet was last looked at */
 	bool trim_due;             /* memory was freed since the last trim */
 	bool gate_closed;          /* accepting failed for want of resources */
+	bool gate_full;            /* as many handshakes as may be are under way */
 	bool stopping;             /* ends when the last connection is closed */
 	bool stopped;
 	struct worker_counters counters;

@@ -334,6 +334,7 @@ static void plan_worker(struct load *load, unsigned i)
 	lw->first = before ? before->first + before->quota : c->first;
 	lw->quota = share(c->sizing.connections, c->sizing.workers, i);
 	lw->in_flight_max = share_or_one(c->in_flight, c->ramping_max, i % c->ramping_max);
+	lw->waves = c->waves;
 	lw->closing_max = share_or_one(CLOSING_MAX, c->sizing.workers, i);
 }
 

@@ -24,8 +24,10 @@ struct load_config {
 	enum park_level park;
 	struct sockaddr_in server;
 	struct sizing sizing;
-	uint64_t first;       /* of the plan: connections are first .. first + how many */
-	uint32_t in_flight;   /* handshakes, or fetches, at a time, all workers together */
+	uint64_t first;     /* of the plan: connections are first .. first + how many */
+	uint32_t in_flight; /* handshakes, or fetches, at a time, all workers together */
+	bool waves;         /* the ramp goes on only when all in flight have been answered: as many
+			       handshakes are then under way at the server as well */
 	unsigned ramping_max; /* workers that ramp at a time, in turn */
 	unsigned stagger_s;   /* the starts of the workers are spread over so long */
 	uint64_t

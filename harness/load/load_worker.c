@@ -15,6 +15,8 @@
 #include "harness/load/plan.h"
 
 #define TLS13 0x0304
+/* A server that has more to answer is not silent for so long. */
+#define WAVE_STALL_MS 250
 
 /* The app's bytes of a connection. */
 struct load_conn {
@@ -152,14 +154,50 @@ static void give_up(struct load_worker *lw)
 	lw->started = lw->quota;
 }
 
+/* Every socket that handshakes; how many. */
+static nfds_t list_handshaking(const struct worker *worker, struct pollfd *fds)
+{
+	nfds_t count = 0;
+
+	for (uint32_t slot = 0; slot < worker->slots.top; slot++)
+		if (worker->slots.table[slot].fd >= 0 && !conn_is_open(worker, slot))
+			fds[count++] = (struct pollfd){.fd = worker->slots.table[slot].fd,
+						       .events = POLLIN};
+	return count;
+}
+
+/* Until the server has answered everyone, or, having closed its gate, answers nobody any
+ * more. Nothing is read meanwhile, so that none of the handshakes can end. */
+static void await_answers(struct load_worker *lw)
+{
+	struct pollfd *fds = calloc(lw->in_flight_max, sizeof(*fds));
+	nfds_t left = fds ? list_handshaking(&lw->worker, fds) : 0;
+
+	while (left && poll(fds, left, WAVE_STALL_MS) > 0) {
+		nfds_t still = 0;
+
+		for (nfds_t i = 0; i < left; i++)
+			if (!fds[i].revents)
+				fds[still++] = fds[i];
+		left = still;
+	}
+	free(fds);
+}
+
 static void ramp_on(struct load_worker *lw)
 {
+	bool wave = lw->waves && !lw->in_flight && lw->started < lw->quota;
+
+	if (lw->waves && lw->in_flight)
+		return;
 	while (lw->started < lw->quota && lw->in_flight < lw->in_flight_max) {
 		if (atomic_load(&lw->shared->halted))
 			give_up(lw);
 		else
 			start_one(lw);
 	}
+	if (wave)
+		await_answers(lw);
 	if (lw->started == lw->quota && !lw->in_flight)
 		end_phase(lw);
 }
@@ -278,7 +316,8 @@ void load_worker_active(struct worker *worker, void *unused)
 		ask_some(lw, lw->active);
 }
 
-/* ---- sweeps: bounded, so that what is under way does not count as what a connection keeps ---- */
+/* ---- sweeps: bounded, so that what is under way does not count as what a connection keeps
+ * ---- */
 
 static void fetch(struct load_worker *lw, struct conn *conn)
 {
@@ -286,8 +325,9 @@ static void fetch(struct load_worker *lw, struct conn *conn)
 	conn_output(&lw->worker, conn);
 }
 
-/* Our KeyUpdate asks for the server's, which it owes us before its next application data (RFC 8446
- * section 4.6.3): so a request behind ours brings it, however lazy a library is. */
+/* Our KeyUpdate asks for the server's, which it owes us before its next application data
+ * (RFC 8446 section 4.6.3): so a request behind ours brings it, however lazy a library is.
+ */
 static void update_keys(struct load_worker *lw, struct conn *conn)
 {
 	((struct load_conn *)conn_app(conn))->new_keys = true;
@@ -402,8 +442,8 @@ static void finish(struct load_worker *lw, struct conn *conn)
 	conn_end(&lw->worker, conn);
 }
 
-/* A few at a time: a connection whose server takes longer than the core lingers would answer
- * the server's last words with a reset. */
+/* A few at a time: a connection whose server takes longer than the core lingers would
+ * answer the server's last words with a reset. */
 static void close_on(struct load_worker *lw)
 {
 	struct worker *worker = &lw->worker;

@@ -45,6 +45,7 @@ struct load_worker {
 	uint32_t quota;
 	uint32_t in_flight_max; /* in ramp and sweep */
 	uint32_t closing_max;
+	bool waves; /* in the ramp */
 
 	enum load_phase phase;
 	uint32_t started, in_flight; /* ramp */

@@ -37,6 +37,7 @@ static const char doc[] =
 
 enum {
 	OPT_IN_FLIGHT = 256,
+	OPT_WAVES,
 	OPT_PATH,
 	OPT_SAMPLES,
 	OPT_TIMEOUT,
@@ -62,6 +63,10 @@ static const struct argp_option options[] = {
 	 1},
 	{"connections", 'c', "N", 0, "Connections (1000)", 1},
 	{"in-flight", OPT_IN_FLIGHT, "N", 0, "Handshakes in flight at a time (64)", 1},
+	{"waves", OPT_WAVES, NULL, 0,
+	 "Go on with these handshakes when the server has answered all of them, with the next ones "
+	 "when these are done",
+	 1},
 	{"path", OPT_PATH, "/ or /N", 0, "What is asked for in a round (/)", 1},
 	{"timeout", OPT_TIMEOUT, "SECONDS", 0, "Of a handshake and of a response (60)", 1},
 	{"first", OPT_FIRST, "N", 0,
@@ -160,6 +165,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_IN_FLIGHT:
 		a->load.in_flight = option_number(state, "--in-flight", arg, 1, 1000000);
+		return 0;
+	case OPT_WAVES:
+		a->load.waves = true;
 		return 0;
 	case OPT_PATH:
 		a->load.path = arg;

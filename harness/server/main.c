@@ -36,6 +36,8 @@ enum {
 	OPT_HANDSHAKE_TIMEOUT,
 	OPT_IDLE_TIMEOUT,
 	OPT_LOCK_RECORDS,
+	OPT_HANDSHAKES_MAX,
+	OPT_NO_TRIM,
 	OPT_CONTROL,
 	OPT_WORKER_MODEL,
 };
@@ -65,6 +67,16 @@ static const struct argp_option options[] = {
 	 "Until an idle connection is closed (0: never)", 2},
 	{"lock-records", OPT_LOCK_RECORDS, NULL, 0,
 	 "At level keys: keep the traffic secrets in memory, never in swap (mlock)", 2},
+	{"handshakes-max", OPT_HANDSHAKES_MAX, "N", 0,
+	 "Handshakes under way at once, a worker; further connections wait in the backlog, where "
+	 "they cost nothing. A peer that stalls holds its place until --handshake-timeout (256; 0: "
+	 "no cap)",
+	 2},
+	{"no-trim", OPT_NO_TRIM, NULL, 0,
+	 "Keep what handshakes freed in the allocator, instead of giving it back to the kernel "
+	 "when "
+	 "a worker falls quiet",
+	 2},
 	{"control", OPT_CONTROL, NULL, 0,
 	 "Take the commands `stats` and `stop` on standard input, answer in JSON", 3},
 	{0},
@@ -122,6 +134,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_LOCK_RECORDS:
 		a->server.lock_records = true;
+		return 0;
+	case OPT_HANDSHAKES_MAX:
+		a->server.handshakes_max =
+			option_number(state, "--handshakes-max", arg, 0, 1000000);
+		return 0;
+	case OPT_NO_TRIM:
+		a->server.no_trim = true;
 		return 0;
 	case OPT_CONTROL:
 		a->control = true;
@@ -192,7 +211,7 @@ int main(int argc, char **argv)
 		.tls = "openssl",
 		.park = "shed",
 		.listen = "127.0.0.1:8443",
-		.server = {.handshake_timeout_s = 10},
+		.server = {.handshake_timeout_s = 10, .handshakes_max = OPTION_HANDSHAKES_MAX},
 		.wish = {.cpus = option_cpus(), .spread = true},
 	};
 	struct server *server;

@@ -171,6 +171,8 @@ static int start_worker(struct server *server, char *reason, size_t size)
 		.handshake_timeout_s = c->handshake_timeout_s,
 		.idle_timeout_s = c->idle_timeout_s,
 		.lock_records = c->lock_records,
+		.handshakes_max = c->handshakes_max,
+		.no_trim = c->no_trim,
 	};
 	int rc = worker_start(&sw->worker, &config, reason, size);
 
@@ -248,6 +250,7 @@ int server_start_child(struct server **out, const struct server_config *config,
 struct server_sum {
 	uint64_t open, accepted, turned_away, shed_listeners, handshakes, requests, responses;
 	uint64_t syscalls, stale_events, accept_errors;
+	uint64_t handshakes_peak;
 	struct tally failures, kept;
 };
 
@@ -261,6 +264,7 @@ static void add_worker(struct worker *worker, void *arg)
 	sum->turned_away += worker->counters.turned_away;
 	sum->shed_listeners += worker->counters.shed_listeners;
 	sum->handshakes += worker->counters.handshakes;
+	sum->handshakes_peak += worker->counters.handshakes_peak;
 	sum->requests += sw->requests;
 	sum->responses += sw->responses;
 	sum->syscalls += worker->loop.counters.syscalls;
@@ -279,10 +283,11 @@ json_t *server_stats(struct server *server)
 	for (unsigned i = 0; i < server->started; i++)
 		worker_call(&server->workers[i].worker, add_worker, &sum);
 	return json_pack(
-		"{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:o}", "open", (json_int_t)sum.open,
-		"accepted", (json_int_t)sum.accepted, "turned_away", (json_int_t)sum.turned_away,
-		"shed_listeners", (json_int_t)sum.shed_listeners, "handshakes",
-		(json_int_t)sum.handshakes, "requests", (json_int_t)sum.requests, "responses",
+		"{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:o}", "open",
+		(json_int_t)sum.open, "accepted", (json_int_t)sum.accepted, "turned_away",
+		(json_int_t)sum.turned_away, "shed_listeners", (json_int_t)sum.shed_listeners,
+		"handshakes", (json_int_t)sum.handshakes, "handshakes_peak",
+		(json_int_t)sum.handshakes_peak, "requests", (json_int_t)sum.requests, "responses",
 		(json_int_t)sum.responses, "syscalls", (json_int_t)sum.syscalls, "stale_events",
 		(json_int_t)sum.stale_events, "accept_errors", (json_int_t)sum.accept_errors,
 		"failures", tally_json(&sum.failures), "kept", tally_json(&sum.kept));

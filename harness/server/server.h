@@ -5,6 +5,7 @@
 #ifndef HARNESS_SERVER_SERVER_H
 #define HARNESS_SERVER_SERVER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include <jansson.h>
@@ -27,7 +28,9 @@ struct server_config {
 	unsigned tickets;
 	unsigned handshake_timeout_s;
 	unsigned idle_timeout_s;
-	bool lock_records;                /* level keys: mlock(2) the traffic secrets */
+	bool lock_records;       /* level keys: mlock(2) the traffic secrets */
+	uint32_t handshakes_max; /* a worker; 0: no cap */
+	bool no_trim;
 	const char *cert_file, *key_file; /* both NULL: a throwaway certificate */
 };
 

@@ -18,7 +18,9 @@ static const struct experiment exp12 = {
 	.park = {{"hold", "shed"}, 2},
 	.dimension = {[DIM_CONNECTIONS] = {{100}, 1},
 		      [DIM_IN_FLIGHT] = {{64}, 1},
-		      [DIM_HISTORY_BYTES] = {{0}, 1}},
+		      [DIM_HISTORY_BYTES] = {{0}, 1},
+		      [DIM_HANDSHAKES_MAX] = {{0}, 1},
+		      [DIM_TRIM] = {{true}, 1}},
 	.repeat = 3,
 };
 #define CELLS 12
@@ -162,6 +164,26 @@ static void a_single_value_is_no_setting(void **state)
 	matrix_free(&matrix);
 }
 
+static void a_switch_is_yes_or_no(void **state)
+{
+	struct experiment exp = exp12;
+	struct matrix matrix;
+	size_t trimmed = 0;
+
+	(void)state;
+	exp.dimension[DIM_TRIM] = (struct choices){{true, false}, 2};
+	assert_int_equal(matrix_build(&matrix, &exp, "epoll+plain+shed", 1), 0);
+	assert_int_equal(matrix.count, 3 * 2);
+	for (size_t i = 0; i < matrix.count; i++) {
+		bool trim = matrix.cells[i].dimension[DIM_TRIM];
+
+		assert_string_equal(matrix.cells[i].setting, trim ? "trim yes" : "trim no");
+		trimmed += trim;
+	}
+	assert_int_equal(trimmed, 3);
+	matrix_free(&matrix);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -170,6 +192,7 @@ int main(void)
 		cmocka_unit_test(every_pass_has_its_own_order),
 		cmocka_unit_test(only_selects_by_pattern),
 		cmocka_unit_test(dimensions_multiply),
+		cmocka_unit_test(a_switch_is_yes_or_no),
 		cmocka_unit_test(a_single_value_is_no_setting),
 	};
 

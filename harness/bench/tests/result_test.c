@@ -23,7 +23,10 @@ static const struct matrix_cell cell = {
 	.reactor = "epoll",
 	.tls = "boringssl",
 	.park = "shed",
-	.dimension = {[DIM_CONNECTIONS] = 1000, [DIM_IN_FLIGHT] = 64},
+	.dimension = {[DIM_CONNECTIONS] = 1000,
+		      [DIM_IN_FLIGHT] = 64,
+		      [DIM_HANDSHAKES_MAX] = 32,
+		      [DIM_TRIM] = true},
 	.repeat = 2,
 	.order = 5,
 };
@@ -48,8 +51,9 @@ static void assert_names(const json_t *line)
 {
 	assert_keys(line,
 		    "schema run cell reactor tls park worker_model workers clients connections "
-		    "in_flight history_bytes repeat order "
-		    "verdict reason established dropped_idle ramp_s handshake_us rounds "
+		    "in_flight history_bytes handshakes_max trim repeat order "
+		    "verdict reason established dropped_idle handshakes_peak ramp_s handshake_us "
+		    "rounds "
 		    "memory memory_peak_bytes predicted_memory_bytes cpu client net tls_version");
 	assert_keys(json_object_get(line, "handshake_us"), "p50 p99 max");
 	assert_keys(json_object_get(line, "memory"),
@@ -70,6 +74,7 @@ static void fill(struct result *result)
 	result_init(result, &cell, &experiment);
 	result->established = 1000;
 	result->dropped_idle = 0;
+	result->handshakes_peak = 48;
 	result->ramp_s = 0.51239;
 	result->handshake_us_p50 = 100;
 	result->handshake_us_p99 = 200;
@@ -128,6 +133,9 @@ static void keeps_the_values(void **state)
 	assert_int_equal(number(line, "order"), 5);
 	assert_int_equal(number(line, "connections"), 1000);
 	assert_int_equal(number(line, "in_flight"), 64);
+	assert_int_equal(number(line, "handshakes_max"), 32);
+	assert_true(json_is_true(json_object_get(line, "trim")));
+	assert_int_equal(number(line, "handshakes_peak"), 48);
 	assert_true(fabs(number(line, "ramp_s") - 0.5124) < 1e-9);
 	round = json_array_get(json_object_get(line, "rounds"), 1);
 	assert_int_equal(number(round, "failed"), 1);

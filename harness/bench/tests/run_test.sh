@@ -97,6 +97,13 @@ timeout 60 bin/parkbench run history.cfg --out run --only '*+shed' >out 2>err &&
 	grep -q '"history_bytes":65536,.*"history":{"ok":50,"failed":0,"rps":' run/cells.jsonl &&
 	[ "$(grep -c '"history":' run/cells.jsonl)" -eq 1 ] && grep -q '^epoll+plain+shed  *pass  *65536 ' out
 check "connections with a history are a cell of their own" $?
+printf 'trim = [ true, false ]; handshakes_max = [ 0, 3 ];\n' | cat test.cfg - >heap.cfg
+rm -rf run
+timeout 60 bin/parkbench run heap.cfg --out run --only '*+shed' >out 2>err &&
+	[ "$(jq -r '[.handshakes_max, .trim] | join(" ")' run/cells.jsonl | sort | tr '\n' ,)" = "0 false,0 true,3 false,3 true," ] &&
+	[ "$(grep -cE '^epoll\+plain\+shed +pass +[03] +(yes|no) ' out)" -eq 4 ] &&
+	[ "$(jq 'select(.handshakes_peak >= 1) | .order' run/cells.jsonl | wc -l)" -eq 4 ]
+check "trim and the cap of handshakes are settings too" $?
 sed 's/"plain"/"plain", "openssl"/' test.cfg >updates.cfg
 printf 'client_tls = "openssl"; client_park = "keys"; key_updates = 3;\n' >>updates.cfg
 rm -rf run
@@ -228,9 +235,11 @@ check "a missing program is told before anything runs" $?
 mv bin/away bin/parkbench-load
 
 # Processes of ours that run in this directory; a zombie runs nowhere.
-survivors() { for p in /proc/[0-9]*; do
-	[ "$(readlink "$p/cwd")" = "$dir" ] && grep -s '^parkbench' "$p/comm"
-done; }
+survivors() {
+	find /proc -maxdepth 2 -name cwd -lname "$dir" 2>/dev/null | while read -r cwd; do
+		grep -s '^parkbench' "${cwd%cwd}comm"
+	done
+}
 groups_of() { find /sys/fs/cgroup -type d -name "parkbench-$1-*" 2>/dev/null; }
 # Starts a long run whose first cell passes, and waits until the second is at work.
 start_long() {

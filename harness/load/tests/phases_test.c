@@ -3,143 +3,7 @@
  * harness/load/tests/ - the phases of the load generator: against the real server, with each TLS
  * backend at the levels shed and keys on both sides, and against a peer that answers by hand.
  */
-#include <arpa/inet.h>
-#include <dlfcn.h>
-#include <errno.h>
-#include <poll.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
-#include "harness/load/load.h"
-#include "harness/server/server.h"
-
-#define CONNECTIONS 40
-#define WAIT_MS 30000
-
-struct subject {
-	const char *tls;
-	enum park_level park;
-};
-
-/* A server and the load on it; or, with no server, a listener of the test's own. */
-struct pair {
-	struct server *server;
-	struct load *load;
-	int listener;
-	struct sockaddr_in address;
-};
-
-/* Stays open for as long as the program runs. */
-static const struct tls_ops *backend(const char *name)
-{
-	const char *dir = getenv("PARKBENCH_TLS_DIR");
-	const struct tls_ops *ops;
-	char path[512], reason[512];
-	void *plugin;
-
-	snprintf(path, sizeof(path), "%s/%s.so", dir ? dir : "build/tls", name);
-	plugin = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	if (!plugin)
-		fail_msg("%s", dlerror());
-	ops = dlsym(plugin, TLS_PLUGIN_SYMBOL);
-	assert_non_null(ops);
-	assert_int_equal(ops->check(reason, sizeof(reason)), 0);
-	return ops;
-}
-
-static int bind_listener(struct sockaddr_in *address)
-{
-	socklen_t len = sizeof(*address);
-	int fd = socket(AF_INET, SOCK_STREAM, 0);
-
-	*address = (struct sockaddr_in){.sin_family = AF_INET,
-					.sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	assert_int_equal(bind(fd, (struct sockaddr *)address, len), 0);
-	assert_int_equal(getsockname(fd, (struct sockaddr *)address, &len), 0);
-	return fd;
-}
-
-static void start_load(struct pair *pair, const struct tls_ops *tls, enum park_level park,
-		       uint32_t connections, uint32_t in_flight)
-{
-	struct load_config config = {
-		.tls = tls,
-		.park = park,
-		.server = pair->address,
-		.sizing = {WORKER_THREADS, 1, connections, connections},
-		.in_flight = in_flight,
-		.ramping_max = 1,
-		.path = "/",
-		.timeout_s = 20,
-	};
-	char reason[512];
-
-	assert_int_equal(load_start(&pair->load, &config, reason, sizeof(reason)), 0);
-}
-
-/* The client has a backend of its own. */
-static void start_pair_with(struct pair *pair, const struct subject *subject,
-			    const struct tls_ops *client)
-{
-	struct server_config config = {
-		.reactor = reactor_find("epoll"),
-		.tls = backend(subject->tls),
-		.park = subject->park,
-		.address_len = sizeof(struct sockaddr_in),
-		.sizing = {WORKER_THREADS, 1, 2 * CONNECTIONS, 2 * CONNECTIONS},
-		.handshake_timeout_s = 20,
-	};
-	char reason[512];
-
-	*pair = (struct pair){.listener = -1};
-	close(bind_listener(&pair->address));
-	memcpy(&config.address, &pair->address, sizeof(pair->address));
-	if (server_start(&pair->server, &config, reason, sizeof(reason)))
-		fail_msg("%s", reason);
-	start_load(pair, client, subject->park, CONNECTIONS, 8);
-}
-
-static void start_pair(struct pair *pair, const struct subject *subject)
-{
-	start_pair_with(pair, subject, backend(subject->tls));
-}
-
-static void end_pair(struct pair *pair)
-{
-	load_free(pair->load);
-	if (pair->server)
-		server_stop(pair->server, 1);
-	if (pair->listener >= 0)
-		close(pair->listener);
-}
-
-static void expect(struct pair *pair, uint64_t ok, uint64_t failed)
-{
-	struct load_result result;
-
-	assert_true(load_wait(pair->load, WAIT_MS, &result));
-	if (result.ok != ok || result.failed != failed)
-		fail_msg("%lu ok and %lu failed (%s), not %lu and %lu", result.ok, result.failed,
-			 result.failures.used ? result.failures.entries[0].cause : "", ok, failed);
-}
-
-static json_int_t stat_of(struct pair *pair, const char *name)
-{
-	json_t *stats = server_stats(pair->server);
-	json_int_t value = json_integer_value(json_object_get(stats, name));
-
-	json_decref(stats);
-	return value;
-}
+#include "harness/load/tests/pair.h"
 
 /* ---- against the real server ---- */
 
@@ -194,10 +58,7 @@ static void plain_is_established_once_accepted(void **state)
 	start_pair(&pair, *state);
 	load_ramp(pair.load);
 	expect(&pair, CONNECTIONS, 0);
-	for (int waited_ms = 0; stat_of(&pair, "handshakes") < CONNECTIONS; waited_ms += 10) {
-		assert_true(waited_ms < WAIT_MS);
-		poll(NULL, 0, 10);
-	}
+	await_stat(&pair, "handshakes", CONNECTIONS);
 	load_round(pair.load);
 	expect(&pair, CONNECTIONS, 0);
 	end_pair(&pair);
@@ -228,13 +89,13 @@ static bool never_updates(const struct tls_parked *parked)
 static void a_server_that_keeps_its_keys_fails(void **state)
 {
 	struct tls_ops ops = *backend("openssl");
-	const struct subject subject = {"openssl", PARK_KEYS};
 	struct load_result result;
 	struct pair pair;
 
 	(void)state;
 	ops.parked_awaits_key_update = never_updates;
-	start_pair_with(&pair, &subject, &ops);
+	start_server(&pair, server_of("openssl", PARK_KEYS));
+	start_load(&pair, &ops, PARK_KEYS, CONNECTIONS, 8);
 	load_ramp(pair.load);
 	expect(&pair, CONNECTIONS, 0);
 	load_key_update(pair.load);
