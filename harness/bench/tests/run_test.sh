@@ -61,7 +61,8 @@ check "a run passes" $?
 passes hold && passes shed
 check "its cells pass" $?
 [ "$(wc -l <run/cells.jsonl)" -eq 2 ] && [ "$(cat run/handshake_us/*.txt | wc -l)" -eq 100 ] &&
-	grep -q '"seed"' run/manifest.json && grep -q '"kernel_conn_bytes": 216' run/manifest.json &&
+	grep -q '"seed"' run/manifest.json &&
+	grep -q '"net.core.somaxconn": {' run/manifest.json && grep -q '"kernel_conn_bytes": 216' run/manifest.json &&
 	[ -d run/logs ]
 check "its directory is complete" $?
 grep -q "^epoll+plain+shed .* pass .* 50 " out
