@@ -2,24 +2,38 @@
 /*
  * harness/bench/ - experiment files: what to run, read from libconfig syntax and
  * checked before anything starts. Format: http://hyperrealm.github.io/libconfig/
+ * Settings with several values make a cell of every combination (dimensions.h).
  *
  *	reactors = "all"              or [ "epoll", "classic" ]; required
  *	tls = "all"                   required
  *	park = [ "hold", "shed" ]     required
- *	connections = 10000           required
+ *	connections = 10000           required; or several: [ 1000, 10000 ]
  *	repeat = 1                    passes over all cells
- *	workers = 2                   of the server
+ *	workers = 2                   of the server; "auto": as many as it takes
+ *	worker_model = "auto"         or "threads", "tables", "processes" (sizing.h)
  *	client_tls = "boringssl"      for cells whose server is not plain
  *	client_park = "shed"
- *	client_workers = 2
- *	in_flight = 64                most handshakes under way at once
+ *	client_workers = 2            of each client; or "auto"
+ *	clients = 1                   load processes, which share the connections
+ *	in_flight = 64                most handshakes under way at once; or several
+ *	waves = false                 handshakes go on when the server has answered as many as
+ *	                              in_flight, so that it has as many under way; slower
+ *	history_bytes = 0             a body of so many bytes that every connection asks for
+ *	                              once before it idles, 0: none; or several
+ *	handshakes_max = 256          of the server: handshakes under way at once, a worker;
+ *	                              further connections wait, 0: no cap; or several
+ *	trim = true                   of the server: what handshakes freed goes back to the
+ *	                              kernel when it is quiet (not at hold); or [ true, false ]
  *	settle_s = 1.0                quiet time before every reading
  *	hold_s = 2.0                  idle time in which nothing may drop
+ *	key_updates = 0               times that every connection and the server change their
+ *	                              keys between hold and rounds; not without TLS
  *	active = [ 0.001, 1.0 ]       fractions of the connections, each > 0 and <= 1: so
  *	                              many ask again as soon as they are answered, the
  *	                              others stay idle; no such step when absent
  *	active_s = 2.0                how long they do, for each fraction
  *	crypto_floor_handshakes = 200 in memory, before each cell
+ *	memory_floor_bytes = 536870912 the ramp stops before less is available; 0: never
  *	seed = 7                      order of the cells; a new one when absent
  *	gates = { user_bytes_per_conn_max = 8192; ramp_s_max = 180.0; }
  */
@@ -30,9 +44,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "harness/bench/dimensions.h"
 #include "harness/bench/names.h"
+#include "harness/common/sizing.h"
 
 #define FRACTIONS_MAX 8
+#define CLIENTS_MAX 32
 
 /* Of the connections; as the file lists them. */
 struct fractions {
@@ -53,18 +70,22 @@ struct experiment {
 	struct names reactors;
 	struct names tls;
 	struct names park;
-	unsigned connections;
+	struct choices dimension[DIMENSIONS];
 	unsigned repeat;
-	unsigned workers;
+	unsigned workers; /* 0: auto */
+	enum worker_model worker_model;
 	char client_tls[NAME_SIZE];
 	char client_park[NAME_SIZE];
-	unsigned client_workers;
-	unsigned in_flight;
+	unsigned client_workers; /* of each client; 0: auto */
+	unsigned clients;
+	bool waves;
 	double settle_s;
 	double hold_s;
+	unsigned key_updates;
 	struct fractions active;
 	double active_s;
 	unsigned crypto_floor_handshakes;
+	double memory_floor_bytes;
 	unsigned seed; /* 0: none was given */
 	struct gate_limits gates;
 };

@@ -25,17 +25,19 @@ const char *const phase_names[PHASES] = {
 };
 
 static const struct result_memory unmeasured = {NAN, NAN, NAN};
+static const struct result_round not_asked = {NAN, NAN, NAN};
 static const struct result_active not_run = {NAN, NAN, NAN, NAN, NAN, NAN, NAN};
 
-void result_init(struct result *result, const struct matrix_cell *cell, unsigned workers,
-		 unsigned connections)
+void result_init(struct result *result, const struct matrix_cell *cell,
+		 const struct experiment *exp)
 {
 	*result = (struct result){
 		.cell = *cell,
-		.workers = workers,
-		.connections = connections,
+		.workers = exp->workers,
+		.clients = exp->clients,
 		.established = NAN,
 		.dropped_idle = NAN,
+		.handshakes_peak = NAN,
 		.ramp_s = NAN,
 		.handshake_us_p50 = NAN,
 		.handshake_us_p99 = NAN,
@@ -43,6 +45,11 @@ void result_init(struct result *result, const struct matrix_cell *cell, unsigned
 		.user_baseline_bytes = NAN,
 		.handshake_peak_bytes = NAN,
 		.slab_bytes = NAN,
+		.client_user_baseline_bytes = NAN,
+		.ramp_peak_bytes = NAN,
+		.round_peak_bytes = NAN,
+		.memory_peak_bytes = NAN,
+		.predicted_memory_bytes = NAN,
 		.server_us_per_handshake = NAN,
 		.client_us_per_handshake = NAN,
 		.crypto_floor_us = NAN,
@@ -55,8 +62,12 @@ void result_init(struct result *result, const struct matrix_cell *cell, unsigned
 		.retrans_segs = NAN,
 		.out_rsts = NAN,
 	};
+	snprintf(result->worker_model, sizeof(result->worker_model), "%s",
+		 worker_model_name(exp->worker_model));
+	result->history = not_asked;
+	result->key_updates = (struct result_key_updates){NAN, NAN};
 	for (int i = 0; i < RESULT_ROUNDS; i++)
-		result->rounds[i] = (struct result_round){NAN, NAN, NAN};
+		result->rounds[i] = not_asked;
 	for (int i = 0; i < FRACTIONS_MAX; i++)
 		result->active[i] = not_run;
 	for (int i = 0; i < PHASES; i++) {
@@ -128,19 +139,32 @@ static json_t *handshake_json(const struct result *result)
 	return object;
 }
 
+static json_t *round_json(const struct result_round *round)
+{
+	json_t *object = json_object();
+
+	put_whole(object, "ok", round->ok);
+	put_whole(object, "failed", round->failed);
+	put_real(object, "rps", round->rps, 10);
+	return object;
+}
+
 static json_t *rounds_json(const struct result *result)
 {
 	json_t *array = json_array();
 
-	for (int i = 0; i < RESULT_ROUNDS && !isnan(result->rounds[i].ok); i++) {
-		json_t *object = json_object();
-
-		put_whole(object, "ok", result->rounds[i].ok);
-		put_whole(object, "failed", result->rounds[i].failed);
-		put_real(object, "rps", result->rounds[i].rps, 10);
-		json_array_append_new(array, object);
-	}
+	for (int i = 0; i < RESULT_ROUNDS && !isnan(result->rounds[i].ok); i++)
+		json_array_append_new(array, round_json(&result->rounds[i]));
 	return array;
+}
+
+static json_t *key_updates_json(const struct result_key_updates *updates)
+{
+	json_t *object = json_object();
+
+	put_whole(object, "ok", updates->ok);
+	put_whole(object, "failed", updates->failed);
+	return object;
 }
 
 static json_t *active_json(const struct result *result)
@@ -248,20 +272,34 @@ json_t *result_json(const struct result *result, const char *run)
 	put_text(line, "reactor", result->cell.reactor);
 	put_text(line, "tls", result->cell.tls);
 	put_text(line, "park", result->cell.park);
-	put_whole(line, "workers", result->workers);
-	put_whole(line, "connections", result->connections);
+	put_text(line, "worker_model", result->worker_model);
+	/* Not announced: the cell never came so far. */
+	put_whole(line, "workers", result->workers ? result->workers : NAN);
+	put_whole(line, "clients", result->clients);
+	for (int d = 0; d < DIMENSIONS; d++)
+		json_object_set_new(line, dimensions[d].name,
+				    dimension_json(d, result->cell.dimension[d]));
 	put_whole(line, "repeat", result->cell.repeat);
 	put_whole(line, "order", result->cell.order);
 	put_text(line, "verdict", verdict_names[result->verdict]);
 	put_text(line, "reason", result->reason);
 	put_whole(line, "established", result->established);
 	put_whole(line, "dropped_idle", result->dropped_idle);
+	if (result->kept.used)
+		json_object_set_new(line, "kept", tally_json(&result->kept));
+	put_whole(line, "handshakes_peak", result->handshakes_peak);
 	put_real(line, "ramp_s", result->ramp_s, 1e4);
 	json_object_set_new(line, "handshake_us", handshake_json(result));
+	if (!isnan(result->history.ok))
+		json_object_set_new(line, "history", round_json(&result->history));
+	if (!isnan(result->key_updates.ok))
+		json_object_set_new(line, "key_updates", key_updates_json(&result->key_updates));
 	json_object_set_new(line, "rounds", rounds_json(result));
 	if (!isnan(result->active[0].fraction))
 		json_object_set_new(line, "active", active_json(result));
 	json_object_set_new(line, "memory", memory_json(result));
+	put_whole(line, "memory_peak_bytes", result->memory_peak_bytes);
+	put_whole(line, "predicted_memory_bytes", result->predicted_memory_bytes);
 	json_object_set_new(line, "cpu", cpu_json(result));
 	json_object_set_new(line, "client", client_json(result));
 	json_object_set_new(line, "net", net_json(result));

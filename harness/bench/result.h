@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "harness/bench/matrix.h"
+#include "harness/common/tally.h"
 
 #define RESULT_SCHEMA 1
 #define RESULT_ROUNDS 2
@@ -38,10 +39,17 @@ struct result_memory {
 	double kernel_bytes;
 };
 
+/* Requests, one a connection. */
 struct result_round {
 	double ok;
 	double failed;
 	double rps;
+};
+
+/* Cycles in which client and server both changed their keys, of all connections together. */
+struct result_key_updates {
+	double ok; /* NAN: not run */
+	double failed;
 };
 
 /* One fraction of the connections that asked again and again. */
@@ -63,18 +71,23 @@ struct result_active {
  */
 struct result {
 	struct matrix_cell cell;
-	unsigned workers;
-	unsigned connections;
+	unsigned workers;      /* as the server announced them; before: as asked for, 0: auto */
+	char worker_model[16]; /* likewise */
+	unsigned clients;
 	enum verdict verdict;
 	char reason[512]; /* empty with pass */
 
 	double established;
 	double dropped_idle;
+	struct tally kept;      /* sessions that the server could not dissolve, by cause */
+	double handshakes_peak; /* most under way at once at the server, its workers added up */
 	double ramp_s;
 	double handshake_us_p50;
 	double handshake_us_p99;
 	double handshake_us_max;
-	struct result_round rounds[RESULT_ROUNDS]; /* ok is NAN: not run */
+	struct result_round history;               /* ok is NAN: not run */
+	struct result_round rounds[RESULT_ROUNDS]; /* likewise */
+	struct result_key_updates key_updates;
 	struct result_active active[FRACTIONS_MAX];
 
 	double user_baseline_bytes;
@@ -82,6 +95,13 @@ struct result {
 	struct result_memory phases[PHASES];
 	struct result_memory client_phases[PHASES];
 	double slab_bytes; /* of reactors' objects when idle, both sides, beyond the baseline */
+	double client_user_baseline_bytes;
+	/* Of both sides, user and kernel, beyond the baseline; for the forecast, not stored. */
+	double ramp_peak_bytes;
+	double round_peak_bytes;
+	/* What MemAvailable fell by at most, and what a pilot had foretold; NAN: no pilot. */
+	double memory_peak_bytes;
+	double predicted_memory_bytes;
 	char user_method[64];
 	char kernel_method[1280]; /* ends with the reason when nothing works */
 
@@ -104,8 +124,8 @@ extern const char *const verdict_names[VERDICTS];
 extern const char *const phase_names[PHASES];
 
 /* Nothing measured, verdict pass. */
-void result_init(struct result *result, const struct matrix_cell *cell, unsigned workers,
-		 unsigned connections);
+void result_init(struct result *result, const struct matrix_cell *cell,
+		 const struct experiment *exp);
 
 /* The first verdict stands: a later one is a consequence of it. */
 __attribute__((format(printf, 3, 4))) void result_judge(struct result *result, enum verdict verdict,

@@ -54,10 +54,31 @@ void conn_wait(struct worker *worker, struct conn *conn, enum conn_wait wait, un
 	worker_deadline(worker, conn->slot, seconds);
 }
 
+/*
+ * A connection needs most memory in its handshake, so where so many are under way at once, others
+ * wait in the kernel's backlog, where they cost the worker nothing. A peer that stalls keeps its
+ * place until the handshake time-out takes it: none can close the gate for ever.
+ */
+static void gate_handshakes(struct worker *worker)
+{
+	uint32_t max = worker->config.handshakes_max;
+	bool full = max && worker->handshaking >= max;
+
+	if (worker->handshaking > worker->counters.handshakes_peak)
+		worker->counters.handshakes_peak = worker->handshaking;
+	if (full == worker->gate_full || worker->stopping)
+		return;
+	worker->gate_full = full;
+	if (!worker->gate_closed)
+		reactor(worker)->accept_gate(&worker->loop, !full);
+}
+
 void conn_enter(struct worker *worker, struct conn *conn, enum conn_state state)
 {
-	if (conn->state == CONN_HANDSHAKE)
+	if (conn->state == CONN_HANDSHAKE) {
 		worker->handshaking--;
+		gate_handshakes(worker);
+	}
 	conn->state = state;
 	conn->wait = WAIT_NONE;
 	worker_deadline(worker, conn->slot, 0);
@@ -125,7 +146,8 @@ static void on_closed(struct reactor_loop *loop, uint32_t slot)
 	free_slot(worker, slot);
 	if (worker->gate_closed && !worker->stopping) {
 		worker->gate_closed = false;
-		reactor(worker)->accept_gate(loop, true);
+		if (!worker->gate_full)
+			reactor(worker)->accept_gate(loop, true);
 	}
 }
 
@@ -202,16 +224,26 @@ static void on_sent(struct reactor_loop *loop, uint32_t slot, int error)
 static void on_accepted(struct reactor_loop *loop, int fd)
 {
 	struct worker *worker = loop->core;
+	struct conn *conn;
 	int error;
 
 	worker->activity++;
+	if (fd == -EMFILE) {
+		listener_full(worker);
+		return;
+	}
 	if (fd < 0) {
 		worker->gate_closed = true;
 		return;
 	}
 	worker->counters.accepted++;
-	if (!conn_open(worker, fd, &error))
+	conn = conn_open(worker, fd, &error);
+	if (!conn)
 		worker->counters.turned_away++;
+	else if (worker->config.tls->no_handshake)
+		conn_output(worker, conn);
+	if (worker->slots.in_use == worker->slots.max)
+		listener_full(worker);
 }
 
 const struct reactor_upcalls conn_upcalls = {
@@ -270,6 +302,7 @@ struct conn *conn_open(struct worker *worker, int fd, int *error)
 		return NULL;
 	}
 	worker->handshaking++;
+	gate_handshakes(worker);
 	conn_wait(worker, conn, WAIT_HANDSHAKE, worker->config.handshake_timeout_s);
 	return conn;
 }
@@ -278,6 +311,11 @@ void conn_output(struct worker *worker, struct conn *conn)
 {
 	if (!conn->out)
 		resume(worker, conn);
+}
+
+void conn_update_keys(struct conn *conn)
+{
+	conn->new_keys = true;
 }
 
 void conn_end(struct worker *worker, struct conn *conn)

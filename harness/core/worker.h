@@ -12,8 +12,10 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/socket.h>
 
 #include "harness/common/tally.h"
+#include "harness/core/listener.h"
 #include "harness/core/outbuf.h"
 #include "harness/core/slots.h"
 #include "reactors/reactor.h"
@@ -50,20 +52,27 @@ struct worker_config {
 	const struct tls_ops *tls;
 	struct tls_config tls_config;
 	const struct app_ops *app;
-	void *app_data;               /* the app's, one a worker */
-	int listen_fd;                /* a server's own listener, or -1; stays the caller's */
+	void *app_data;                   /* the app's, one a worker */
+	const struct sockaddr *listen_on; /* a server's address, the caller's; NULL: a client */
+	socklen_t listen_on_len;
+	bool own_files; /* a table of open files of its own (kernel 5.9): none of the worker's
+			   descriptors means anything in another thread */
 	uint32_t connections_max;     /* slots */
 	unsigned handshake_timeout_s; /* also for a request that stays incomplete; 0: none */
 	unsigned idle_timeout_s;      /* 0: none */
 	bool lock_records;            /* level keys: never swapped out */
+	uint32_t handshakes_max;      /* of those accepted, at a time; 0: no cap */
+	bool no_trim;                 /* what handshakes freed stays with the allocator */
 };
 
 /* Read by other threads only through worker_call. */
 struct worker_counters {
 	uint64_t accepted;
 	uint64_t handshakes;
-	uint64_t turned_away; /* accepted with every slot in use, or no memory */
-	uint64_t dissolved;   /* level keys: sessions that became a record */
+	uint64_t turned_away;     /* accepted with every slot in use, or no memory */
+	uint64_t shed_listeners;  /* times that it was full and left its group */
+	uint64_t handshakes_peak; /* most of them under way at once */
+	uint64_t dissolved;       /* level keys: sessions that became a record */
 };
 
 /* Something to be run in a worker's thread; see worker_post. */
@@ -78,6 +87,7 @@ struct worker {
 	struct worker_config config;
 	struct reactor_loop loop;
 	struct slots slots;
+	struct listener listener;
 	struct tls_ctx *tls_ctx;
 	struct outbuf_pool outbufs;
 	struct tls_parked *parked; /* level keys: a record a slot; else NULL */
@@ -92,6 +102,7 @@ struct worker {
 	uint64_t quiet_mark;       /* activity when quiet was last looked at */
 	bool trim_due;             /* memory was freed since the last trim */
 	bool gate_closed;          /* accepting failed for want of resources */
+	bool gate_full;            /* as many handshakes as may be are under way */
 	bool stopping;             /* ends when the last connection is closed */
 	bool stopped;
 	struct worker_counters counters;

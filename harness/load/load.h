@@ -2,7 +2,7 @@
 /*
  * harness/load/ - the load generator: the connection core in the client's role,
  * on the epoll reactor always, taken through the phases of a cell: ramp, hold,
- * rounds, close. Nothing is tried twice.
+ * history, rounds, close. Nothing is tried twice.
  */
 #ifndef HARNESS_LOAD_LOAD_H
 #define HARNESS_LOAD_LOAD_H
@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "harness/common/park.h"
+#include "harness/common/sizing.h"
 #include "harness/common/tally.h"
 #include "tls_backends/tls_backend.h"
 
@@ -22,11 +23,17 @@ struct load_config {
 	const struct tls_ops *tls;
 	enum park_level park;
 	struct sockaddr_in server;
-	unsigned workers;
-	uint32_t connections;
-	uint32_t in_flight; /* handshakes at a time, all workers together */
-	const char *path;   /* asked for in rounds: `/` or `/N` */
-	unsigned timeout_s; /* of a handshake, and of a response */
+	struct sizing sizing;
+	uint64_t first;     /* of the plan: connections are first .. first + how many */
+	uint32_t in_flight; /* handshakes, or fetches, at a time, all workers together */
+	bool waves;         /* the ramp goes on only when all in flight have been answered: as many
+			       handshakes are then under way at the server as well */
+	unsigned ramping_max; /* workers that ramp at a time, in turn */
+	unsigned stagger_s;   /* the starts of the workers are spread over so long */
+	uint64_t
+		memory_floor_bytes; /* less available memory than this ends the ramp; 0: no floor */
+	const char *path;           /* asked for in rounds: `/` or `/N` */
+	unsigned timeout_s;         /* of a handshake, and of a response */
 };
 
 /* What a phase came to; of all workers. */
@@ -39,7 +46,8 @@ struct load_result {
 	struct tally failures;
 };
 
-/* Handshake times in microseconds, every one; counted from the connect. */
+/* Handshake times in microseconds, every one; counted from the connect. They are the
+ * client's memory, 8 bytes a connection: the samples and, after the ramp, them in order. */
 struct load_latency {
 	double p50, p99, max;
 };
@@ -50,6 +58,11 @@ int load_start(struct load **load, const struct load_config *config, char *reaso
 /* Begin a phase; load_wait tells its end. */
 void load_ramp(struct load *load);
 void load_round(struct load *load);
+/* Every connection asks once for a body of so many bytes, at most in_flight of them at a time. */
+void load_fetch(struct load *load, uint32_t bytes);
+/* Every connection once, as many at a time: our KeyUpdate, which asks for the server's, and a
+ * request. ok: the response came under new keys both ways. */
+void load_key_update(struct load *load);
 /* So large a fraction of the connections, at least one a worker, asks again as soon as it is
  * answered, until `seconds` are over; the others stay idle. */
 void load_active(struct load *load, double fraction, double seconds);

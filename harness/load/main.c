@@ -11,8 +11,10 @@
 #include <unistd.h>
 
 #include "harness/common/address.h"
+#include "harness/common/body.h"
 #include "harness/common/clock.h"
 #include "harness/common/control.h"
+#include "harness/common/limits.h"
 #include "harness/common/options.h"
 #include "harness/core/plugin.h"
 #include "harness/load/floor.h"
@@ -35,6 +37,7 @@ static const char doc[] =
 
 enum {
 	OPT_IN_FLIGHT = 256,
+	OPT_WAVES,
 	OPT_PATH,
 	OPT_SAMPLES,
 	OPT_TIMEOUT,
@@ -43,25 +46,44 @@ enum {
 	OPT_CONTROL,
 	OPT_CRYPTO_FLOOR,
 	OPT_SERVER_TLS,
+	OPT_WORKER_MODEL,
+	OPT_FIRST,
+	OPT_STAGGER,
+	OPT_MEMORY_FLOOR,
 };
 
 static const struct argp_option options[] = {
 	{"connect", 'C', "ADDRESS:PORT", 0, "The server, in 127.0.0.0/8 (127.0.0.1:8443)", 1},
 	{"tls", 't', "NAME", 0, "TLS backend of this side, or plain (openssl)", 1},
 	{"park", 'p', "LEVEL", 0, "What an idle connection keeps on this side (shed)", 1},
-	{"workers", 'w', "N", 0, "Workers (one a CPU)", 1},
+	{"workers", 'w', "N", 0, "Workers (0: one a CPU, or as many as it takes)", 1},
+	{"worker-model", OPT_WORKER_MODEL, "NAME", 0,
+	 "What a worker is: `threads` share one table of open files, `tables` are threads with a "
+	 "table each; `auto` is threads while one table is enough (auto)",
+	 1},
 	{"connections", 'c', "N", 0, "Connections (1000)", 1},
 	{"in-flight", OPT_IN_FLIGHT, "N", 0, "Handshakes in flight at a time (64)", 1},
+	{"waves", OPT_WAVES, NULL, 0,
+	 "Go on with these handshakes when the server has answered all of them, with the next ones "
+	 "when these are done",
+	 1},
 	{"path", OPT_PATH, "/ or /N", 0, "What is asked for in a round (/)", 1},
 	{"timeout", OPT_TIMEOUT, "SECONDS", 0, "Of a handshake and of a response (60)", 1},
+	{"first", OPT_FIRST, "N", 0,
+	 "Number of the first connection in the plan of sources: several load generators take a "
+	 "range each (0)",
+	 2},
+	{"stagger", OPT_STAGGER, "SECONDS", 0, "Spread the starts of the workers over so long (0)",
+	 2},
+	{"memory-floor", OPT_MEMORY_FLOOR, "BYTES", 0,
+	 "End the ramp when the machine has less memory available (0)", 2},
 	{"hold", OPT_HOLD, "SECONDS", 0, "How long the connections idle (1)", 2},
 	{"rounds", OPT_ROUNDS, "N", 0, "How many rounds (2)", 2},
 	{"samples", OPT_SAMPLES, "FILE", 0,
 	 "Write every handshake time, in microseconds, one a line", 2},
 	{"control", OPT_CONTROL, NULL, 0,
-	 "Take the commands `ramp`, `hold SECONDS`, `round`, `active FRACTION SECONDS`, `close` "
-	 "and `quit` on standard input, "
-	 "answer in JSON",
+	 "Take the commands `ramp`, `hold SECONDS`, `fetch BYTES`, `key_update`, `round`, `active "
+	 "FRACTION SECONDS`, `close` and `quit` on standard input, answer in JSON",
 	 3},
 	{"crypto-floor", OPT_CRYPTO_FLOOR, "N", 0,
 	 "No network: measure N handshakes in memory against --server-tls", 3},
@@ -72,6 +94,7 @@ static const struct argp_option options[] = {
 
 struct arguments {
 	struct load_config load;
+	struct sizing_wish wish;
 	const char *tls, *park, *connect, *samples, *server_tls;
 	unsigned hold_s, rounds, floor_handshakes;
 	bool control;
@@ -84,6 +107,15 @@ static error_t parse_run_option(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case OPT_SAMPLES:
 		a->samples = arg;
+		return 0;
+	case OPT_FIRST:
+		a->load.first = option_number(state, "--first", arg, 0, UINT32_MAX);
+		return 0;
+	case OPT_STAGGER:
+		a->load.stagger_s = option_number(state, "--stagger", arg, 0, SECONDS_MAX);
+		return 0;
+	case OPT_MEMORY_FLOOR:
+		a->load.memory_floor_bytes = option_bytes(state, "--memory-floor", arg);
 		return 0;
 	case OPT_HOLD:
 		a->hold_s = option_number(state, "--hold", arg, 0, SECONDS_MAX - 1);
@@ -123,13 +155,19 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		a->park = arg;
 		return 0;
 	case 'w':
-		a->load.workers = option_number(state, "--workers", arg, 1, 1024);
+		a->wish.workers = option_number(state, "--workers", arg, 0, SIZING_WORKERS_MAX);
+		return 0;
+	case OPT_WORKER_MODEL:
+		a->wish.model = option_worker_model(state, arg);
 		return 0;
 	case 'c':
-		a->load.connections = option_number(state, "--connections", arg, 1, 100000000);
+		a->wish.connections = option_number(state, "--connections", arg, 1, 100000000);
 		return 0;
 	case OPT_IN_FLIGHT:
 		a->load.in_flight = option_number(state, "--in-flight", arg, 1, 1000000);
+		return 0;
+	case OPT_WAVES:
+		a->load.waves = true;
 		return 0;
 	case OPT_PATH:
 		a->load.path = arg;
@@ -155,6 +193,17 @@ static void resolve(struct arguments *a)
 		errx(2, "--connect \"%s\": not an IPv4 ADDRESS:PORT, such as 127.0.0.1:8443",
 		     a->connect);
 	memcpy(&a->load.server, &address, sizeof(a->load.server));
+	if (a->wish.model == WORKER_PROCESSES)
+		errx(2,
+		     "--worker-model processes: start several load generators instead, each with "
+		     "its own --first");
+	a->wish.files = limits_raise_files();
+	if (sizing_choose(&a->wish, &a->load.sizing, reason, sizeof(reason)))
+		errx(2, "%s", reason);
+	/* With each CPU going from one small worker to the next, a ramp takes twice as long. */
+	a->load.ramping_max = a->wish.cpus;
+	if (a->load.ramping_max > a->load.sizing.workers)
+		a->load.ramping_max = a->load.sizing.workers;
 }
 
 /* ---- phases, waited for: under control with progress lines ---- */
@@ -218,30 +267,53 @@ static json_t *hold(struct load *load, const struct arguments *a, double seconds
 			 "open", (json_int_t)result.open, "failures", tally_json(&result.failures));
 }
 
+/* What a phase of requests came to. */
+static json_t *answers(const char *event, const struct load_result *result)
+{
+	return json_pack("{s:s,s:I,s:I,s:f,s:f,s:o}", "event", event, "ok", (json_int_t)result->ok,
+			 "failed", (json_int_t)result->failed, "seconds", result->seconds, "rps",
+			 result->seconds > 0 ? (double)result->ok / result->seconds : 0.0,
+			 "failures", tally_json(&result->failures));
+}
+
+static json_t *fetch(struct load *load, const struct arguments *a, unsigned bytes)
+{
+	struct load_result result;
+
+	load_fetch(load, bytes);
+	await(load, a, "fetch", &result);
+	return answers("fetch", &result);
+}
+
 static json_t *round_trip(struct load *load, const struct arguments *a)
 {
 	struct load_result result;
 
 	load_round(load);
 	await(load, a, "round", &result);
-	return json_pack("{s:s,s:I,s:I,s:f,s:f,s:o}", "event", "round", "ok", (json_int_t)result.ok,
-			 "failed", (json_int_t)result.failed, "seconds", result.seconds, "rps",
-			 result.seconds > 0 ? (double)result.ok / result.seconds : 0.0, "failures",
-			 tally_json(&result.failures));
+	return answers("round", &result);
+}
+
+static json_t *update_keys(struct load *load, const struct arguments *a)
+{
+	struct load_result result;
+
+	load_key_update(load);
+	await(load, a, "key_update", &result);
+	return answers("key_update", &result);
 }
 
 static json_t *be_active(struct load *load, const struct arguments *a, double fraction,
 			 double seconds)
 {
 	struct load_result result;
+	json_t *answer;
 
 	load_active(load, fraction, seconds);
 	await(load, a, "active", &result);
-	return json_pack("{s:s,s:I,s:I,s:I,s:f,s:f,s:o}", "event", "active", "connections",
-			 (json_int_t)result.active, "ok", (json_int_t)result.ok, "failed",
-			 (json_int_t)result.failed, "seconds", result.seconds, "rps",
-			 result.seconds > 0 ? (double)result.ok / result.seconds : 0.0, "failures",
-			 tally_json(&result.failures));
+	answer = answers("active", &result);
+	json_object_set_new(answer, "connections", json_integer((json_int_t)result.active));
+	return answer;
 }
 
 static json_t *close_all(struct load *load, const struct arguments *a)
@@ -260,6 +332,7 @@ static json_t *close_all(struct load *load, const struct arguments *a)
 static bool obey(struct load *load, const struct arguments *a, const char *line)
 {
 	double fraction, seconds;
+	unsigned bytes;
 
 	if (!strcmp(line, "quit"))
 		return false;
@@ -269,14 +342,18 @@ static bool obey(struct load *load, const struct arguments *a, const char *line)
 		control_say(hold(load, a, seconds));
 	else if (!strcmp(line, "round"))
 		control_say(round_trip(load, a));
+	else if (!strcmp(line, "key_update"))
+		control_say(update_keys(load, a));
+	else if (sscanf(line, "fetch %u", &bytes) == 1 && bytes > 0 && bytes <= BODY_BYTES_MAX)
+		control_say(fetch(load, a, bytes));
 	else if (sscanf(line, "active %lf %lf", &fraction, &seconds) == 2 && fraction > 0 &&
 		 fraction <= 1 && seconds >= 0 && seconds < SECONDS_MAX)
 		control_say(be_active(load, a, fraction, seconds));
 	else if (!strcmp(line, "close"))
 		control_say(close_all(load, a));
 	else
-		control_complain(line,
-				 "ramp, hold SECONDS, round, active FRACTION SECONDS, close, quit");
+		control_complain(line, "ramp, hold SECONDS, fetch BYTES, key_update, round, active "
+				       "FRACTION SECONDS, close, quit");
 	return true;
 }
 
@@ -287,8 +364,10 @@ static int run_controlled(struct load *load, const struct arguments *a)
 	int rc;
 
 	plugin_version_line(a->load.tls, version, sizeof(version));
-	control_say(json_pack("{s:s,s:i,s:s}", "event", "ready", "pid", getpid(), "tls_version",
-			      version));
+	control_say(json_pack("{s:s,s:i,s:s,s:s,s:I}", "event", "ready", "pid", getpid(),
+			      "tls_version", version, "worker_model",
+			      worker_model_name(a->load.sizing.model), "workers",
+			      (json_int_t)a->load.sizing.workers));
 	while ((rc = control_read(&control, STDIN_FILENO, line)) >= 0) {
 		if (rc == 0)
 			continue;
@@ -350,11 +429,8 @@ int main(int argc, char **argv)
 		.connect = "127.0.0.1:8443",
 		.hold_s = 1,
 		.rounds = 2,
-		.load = {.workers = option_cpus(),
-			 .connections = 1000,
-			 .in_flight = 64,
-			 .path = "/",
-			 .timeout_s = 60},
+		.wish = {.connections = 1000, .cpus = option_cpus()},
+		.load = {.in_flight = 64, .path = "/", .timeout_s = 60},
 	};
 	struct load *load;
 	char reason[512] = "";

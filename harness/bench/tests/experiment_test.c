@@ -18,7 +18,7 @@
 static const struct known_names known = {
 	.reactors = {{"classic", "epoll"}, 2},
 	.tls = {{"boringssl", "openssl", "plain"}, 3},
-	.park = {{"hold", "shed"}, 2},
+	.park = {{"hold", "shed", "keys"}, 3},
 };
 
 static void reads_every_setting(void **state)
@@ -35,16 +35,32 @@ static void reads_every_setting(void **state)
 	assert_string_equal(exp.reactors.name[0], "epoll");
 	assert_int_equal(exp.tls.count, 2);
 	assert_string_equal(exp.tls.name[1], "boringssl");
-	assert_int_equal(exp.park.count, 2);
-	assert_int_equal(exp.connections, 500);
+	assert_int_equal(exp.park.count, 3);
+	assert_int_equal(exp.dimension[DIM_CONNECTIONS].count, 1);
+	assert_int_equal(exp.dimension[DIM_CONNECTIONS].value[0], 500);
 	assert_int_equal(exp.repeat, 3);
 	assert_int_equal(exp.workers, 4);
 	assert_string_equal(exp.client_tls, "openssl");
 	assert_string_equal(exp.client_park, "hold");
-	assert_int_equal(exp.client_workers, 1);
-	assert_int_equal(exp.in_flight, 8);
+	assert_int_equal(exp.worker_model, WORKER_PROCESSES);
+	assert_int_equal(exp.client_workers, 0);
+	assert_int_equal(exp.clients, 3);
+	assert_true(exp.memory_floor_bytes == 1e9);
+	assert_int_equal(exp.dimension[DIM_IN_FLIGHT].count, 3);
+	assert_int_equal(exp.dimension[DIM_IN_FLIGHT].value[0], 8);
+	assert_int_equal(exp.dimension[DIM_IN_FLIGHT].value[2], 1000);
+	assert_int_equal(exp.dimension[DIM_HISTORY_BYTES].count, 2);
+	assert_int_equal(exp.dimension[DIM_HISTORY_BYTES].value[1], 65536);
+	assert_int_equal(exp.dimension[DIM_HANDSHAKES_MAX].count, 2);
+	assert_int_equal(exp.dimension[DIM_HANDSHAKES_MAX].value[0], 0);
+	assert_int_equal(exp.dimension[DIM_HANDSHAKES_MAX].value[1], 64);
+	assert_int_equal(exp.dimension[DIM_TRIM].count, 2);
+	assert_true(exp.dimension[DIM_TRIM].value[0]);
+	assert_false(exp.dimension[DIM_TRIM].value[1]);
+	assert_true(exp.waves);
 	assert_true(exp.settle_s == 2);
 	assert_true(exp.hold_s == 0.25);
+	assert_int_equal(exp.key_updates, 3);
 	assert_int_equal(exp.active.count, 2);
 	assert_true(exp.active.value[0] == 0.001);
 	assert_true(exp.active.value[1] == 1);
@@ -67,8 +83,20 @@ static void fills_in_the_rest(void **state)
 	assert_int_equal(exp.reactors.count, 2);
 	assert_int_equal(exp.tls.count, 3);
 	assert_int_equal(exp.repeat, 1);
+	assert_int_equal(exp.worker_model, WORKER_AUTO);
+	assert_int_equal(exp.clients, 1);
+	assert_true(exp.memory_floor_bytes == 512 * 1048576);
 	assert_int_equal(exp.seed, 0);
 	assert_int_equal(exp.active.count, 0);
+	assert_int_equal(exp.key_updates, 0);
+	assert_false(exp.waves);
+	assert_int_equal(exp.dimension[DIM_IN_FLIGHT].count, 1);
+	assert_int_equal(exp.dimension[DIM_IN_FLIGHT].value[0], 64);
+	assert_int_equal(exp.dimension[DIM_HISTORY_BYTES].count, 1);
+	assert_int_equal(exp.dimension[DIM_HISTORY_BYTES].value[0], 0);
+	assert_int_equal(exp.dimension[DIM_HANDSHAKES_MAX].value[0], 256);
+	assert_int_equal(exp.dimension[DIM_TRIM].count, 1);
+	assert_true(exp.dimension[DIM_TRIM].value[0]);
 	assert_true(exp.gates.ramp_s_max == 0);
 	assert_string_equal(experiment_client_tls(&exp, "plain"), "plain");
 	assert_string_equal(experiment_client_tls(&exp, "openssl"), "boringssl");
@@ -90,7 +118,7 @@ static const struct {
 	 ":1: reactors: unknown name \"kqueue\"; known here: classic, epoll"},
 	{"unknown_tls.cfg",
 	 ":2: tls: unknown name \"gnutls\"; known here: boringssl, openssl, plain"},
-	{"unknown_park.cfg", ":1: park: unknown name \"dark\"; known here: hold, shed"},
+	{"unknown_park.cfg", ":1: park: unknown name \"dark\"; known here: hold, shed, keys"},
 	{"unknown_client.cfg", ":5: client_tls: unknown name \"schannel\"; known here: boringssl,"},
 	{"twice.cfg", ":1: tls: \"plain\" is listed twice"},
 	{"empty.cfg", ":1: tls: must be \"all\" or an array of names"},
@@ -102,6 +130,19 @@ static const struct {
 	{"count_zero.cfg", ":4: connections: must be from 1 to 16000000, not 0"},
 	{"count_negative.cfg", ":4: connections: must be from 1 to 16000000, not -5"},
 	{"count_huge.cfg", ":4: connections: must be from 1 to 16000000, not 99999999999"},
+	{"list_empty.cfg", ":4: connections: must be one value or an array of 1 to 16, as in [ 1,"},
+	{"list_group.cfg", ":4: connections: must be one value or an array"},
+	{"list_long.cfg", ":5: in_flight: must be one value or an array of 1 to 16"},
+	{"list_type.cfg", ":4: connections: must be a whole number"},
+	{"list_range.cfg", ":5: in_flight: must be from 1 to 65536, not 0"},
+	{"list_twice.cfg", ":4: connections: 100 is listed twice"},
+	{"history_large.cfg", ":5: history_bytes: must be from 0 to 1048576, not 1048577"},
+	{"updates_list.cfg", ":5: key_updates: must be a whole number"},
+	{"switch_type.cfg", ":5: trim: must be true, false or [ true, false ]"},
+	{"switch_element.cfg", ":5: trim: must be true, false or [ true, false ]"},
+	{"switch_twice.cfg", ":5: trim: 1 is listed twice"},
+	{"switch_empty.cfg", ":5: trim: must be one value or an array of 1 to 16"},
+	{"waves_list.cfg", ":5: waves: must be true or false"},
 	{"real_type.cfg", ":5: settle_s: must be a number"},
 	{"real_range.cfg", ":5: hold_s: must be from 0 to 86400, not -0.5"},
 	{"fraction_zero.cfg", ":5: active: element 1 must be a number with a point, more than 0"},
@@ -112,6 +153,8 @@ static const struct {
 	{"fraction_type.cfg", ":5: active: must be an array of 1 to 8 fractions"},
 	{"fraction_many.cfg", ":5: active: must be an array of 1 to 8 fractions"},
 	{"client_type.cfg", ":5: client_park: must be a string"},
+	{"workers_text.cfg", ":5: workers: must be a whole number or \"auto\""},
+	{"worker_model.cfg", ":5: worker_model: must be \"auto\", \"threads\", \"tables\" or"},
 	{"gates_type.cfg", ":5: gates: must be a group"},
 	{"missing.cfg", ": the setting \"connections\" is missing"},
 	{"nothing.cfg", ": the setting \"reactors\" is missing"},
@@ -149,7 +192,7 @@ static void names_the_file_it_can_not_read(void **state)
 /* The experiments that are shipped stay readable. */
 static void reads_the_shipped_experiments(void **state)
 {
-	static const char *const shipped[] = {"smoke", "c10k", "reactors", "active"};
+	static const char *const shipped[] = {"smoke", "c10k", "reactors", "active", "heap"};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(shipped) / sizeof(*shipped); i++) {

@@ -90,8 +90,10 @@ void live_start(struct live *live, const struct subject *subject)
 		.reactor = reactor_find(subject->reactor),
 		.tls = plugin(subject->tls),
 		.park = PARK_KEYS,
-		.workers = 1,
-		.connections = 1000,
+		.sizing = {.model = WORKER_THREADS,
+			   .workers = 1,
+			   .connections = 1000,
+			   .connections_max = 1000},
 		.handshake_timeout_s = PATIENCE_S,
 	};
 	char reason[512] = "";
