@@ -45,35 +45,41 @@ def total: if user == null or .memory.kernel_bytes_per_conn == null then null
 def rate: if (.ramp_s // 0) > 0 and .established != null
 	then .established / .ramp_s / (cpu.online // 1) else null end;
 
+# What cells of one name differ in; null in runs that are older than the field.
+def dimensions: { connections, in_flight, history_bytes };
+def dimension_labels: { connections: "\(.connections // 0 | thousands)",
+	in_flight: "\(.in_flight // 0 | thousands) in flight",
+	history_bytes: (if (.history_bytes // 0) == 0 then "no history" else "after \(.history_bytes | thousands) B" end) };
+
 def summarised: map(select(.verdict == "pass")) as $passed
 	| (map(select(.verdict != "pass")) | first) as $other
-	| (.[0] | { cell, reactor, tls, park, workers, connections })
+	| (.[0] | { cell, reactor, tls, park, workers } + dimensions)
 	+ { repeats: length, passed: ($passed | length),
 	    why: (if $other then "\($other.verdict): \($other.reason // "no reason given")" else "" end),
 	    user: ($passed | map(user) | spread), total: ($passed | map(total) | spread),
 	    ramp: ($passed | map(.ramp_s) | spread), rate: ($passed | map(rate) | spread) };
 
 # Cells that share a name differ in these, and the label says so.
-def with_label($all): .cell as $name | [$all[] | select(.cell == $name)] as $same
-	| .label = $name
-	+ (if $same | map(.connections) | unique | length > 1
-	   then " \(.connections // 0 | thousands)" else "" end)
-	+ (if $same | map(.workers) | unique | length > 1 then " \(.workers) workers" else "" end);
+def with_label($all): . as $one | [$all[] | select(.cell == $one.cell)] as $same
+	| .label = ([.cell] + (dimension_labels | to_entries | map(.key as $key
+			| select($same | map(.[$key]) | unique | length > 1).value))
+		+ (if $same | map(.workers) | unique | length > 1 then ["\(.workers) workers"] else [] end)
+		| join(" "));
 
 # The same cell without TLS: what its total is compared with.
 def with_floor($all): . as $one | .floor = ([$all[] | select(.tls == "plain"
-	and .reactor == $one.reactor and .park == $one.park
-	and .connections == $one.connections) | .total.median] | known | min);
+	and .reactor == $one.reactor and .park == $one.park and .workers == $one.workers
+	and dimensions == ($one | dimensions)) | .total.median] | known | min);
 
 # From dear to cheap; cells without a figure last.
 def size: .total.median // .user.median // -1;
 def by_size(f): group_by(f) | sort_by((map(-size) | min), (.[0] | f));
 
 # Backends, in them park levels, in them reactors; `step` sets the groups apart.
-def rows: group_by([.cell, .connections, .workers]) | map(summarised)
+def rows: group_by([.cell, .workers, dimensions]) | map(summarised)
 	| . as $all | map(with_label($all) | with_floor($all))
 	| [by_size(.tls)[]
-	   | [by_size(.park)[] | sort_by(.reactor, .connections, .workers) | .[0].step = 0.4]
+	   | [by_size(.park)[] | sort_by(.reactor, (dimensions | [.[]]), .workers) | .[0].step = 0.4]
 	   | .[0][0].step = 1 | add | .[]]
 	| .[0].step = 0
 	| reduce .[] as $row ([]; . + [$row
@@ -130,8 +136,8 @@ def marked: ([.[] | select(.tls == "plain" and .total.median != null)] | min_by(
 def reactors: [.[].reactor, ($manifest[0].reactors // {} | keys[])] | unique;
 def positive: if . != null and . > 0 then . else null end;
 def several(f): map(f) | unique | length > 1;
-def panel($all): "\(.tls)+\(.park)" + (if $all | several(.connections)
-	then "+\(.connections)" else "" end);
+def panel($all): . as $one | "\(.tls)+\(.park)" + (dimensions | to_entries
+	| map(.key as $key | select($all | several(.[$key])) | "+\(.value)") | add // "");
 # What ratios are taken within: two cells of one repeat that differ in nothing but the reactor.
 def place: "\(.panel) \(.repeat) \(.fraction)";
 def points: map(select(.verdict == "pass" and (.active // []) != [])) as $cells
@@ -162,18 +168,19 @@ def less($socket): if .median == null or $socket.median == null then { median: n
 def beyond($socket): .charged |= less($socket.charged) | .slab |= less($socket.slab)
 	| if (.slab.median // -1e9) > (.charged.median // -1e9) then . + .slab else . + .charged end;
 # One without a figure stays, with the reason, where others have one.
-def kernel_rows: map(select(.tls == "plain")) | group_by([.park, .connections])
+def kernel_rows: map(select(.tls == "plain")) | group_by([.park, dimensions])
 	| map((map(select(.reactor == "poll" and .verdict == "pass")) | of_methods) as $socket
 		| group_by(.reactor)
-		| map((.[0] | { reactor, park, connections })
+		| map((.[0] | { reactor, park } + dimensions)
 			+ { why: (map(select(.verdict != "pass")) | first
 				| "\(.verdict // "pass"): \(.reason // "not measured")") }
 			+ (map(select(.verdict == "pass")) | of_methods) | beyond($socket))
 		| select(any(.median != null)) | .[])
 	| map(.predicted = $manifest[0].reactors[.reactor].kernel_conn_bytes)
 	| . as $all | map(.label = .reactor + (if $all | several(.park) then "+\(.park)" else "" end)
-		+ (if $all | several(.connections) then " \(.connections | thousands)" else "" end))
-	| [group_by([.park, .connections])[] | sort_by(-(.median // -1e9), .reactor) | .[0].step = 0.5]
+		+ (dimension_labels | to_entries | map(.key as $key
+			| select($all | several(.[$key])) | " \(.value)") | add // ""))
+	| [group_by([.park, dimensions])[] | sort_by(-(.median // -1e9), .reactor) | .[0].step = 0.5]
 	| add // [] | if . == [] then . else .[0].step = 0 end
 	| reduce .[] as $row ([]; . + [$row
 		+ { y: ((last.y // -1) + 1 + ($row.step // 0) | . * 10 | round / 10) }]);

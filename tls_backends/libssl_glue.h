@@ -41,9 +41,9 @@ struct libssl_flavour {
 	 * as of SSL_write, 0 counting as success. NULL: it keeps none. */
 	int (*write_kept)(SSL *ssl);
 
-	/* Level keys, for dissolve: */
 	/* Writes all that the library still has to say; result as of write_kept. */
 	int (*flush)(SSL *ssl);
+	/* Level keys, for dissolve: */
 	/* Nothing of the peer's is left in the library, be it a part of a record, data
 	 * not yet read or a part of a handshake message. */
 	bool (*is_drained)(SSL *ssl, const struct libssl_trace *trace);
@@ -55,7 +55,8 @@ struct libssl_flavour {
 
 /*
  * Level keys: what dissolve needs to know and the library only tells while it
- * happens. Belongs to its session (SSL app data); freed and zeroed with it.
+ * happens. Belongs to its session (SSL app data); freed and zeroed with it. At
+ * other levels a session has one from when it first asks for a KeyUpdate.
  */
 struct libssl_way {
 	bool begun;                     /* Finished has passed: the secret below is in use */
@@ -70,6 +71,7 @@ struct libssl_trace {
 	/* Bytes inside the records read, less those that came out as data, message or alert:
 	 * padding and what the library still holds. */
 	int64_t hidden_bytes;
+	bool asked; /* for the peer's KeyUpdate, which has not come yet */
 };
 
 struct tls_ctx {
@@ -123,8 +125,10 @@ const char *libssl_strerror(const struct tls_ctx *ctx);
 void libssl_trace_ctx(SSL_CTX *ssl_ctx);
 /* Before the session's first byte. 1, or 0: out of memory. */
 int libssl_trace_begin(SSL *ssl);
+/* The session is about to ask for a KeyUpdate. 1, or 0: out of memory. */
+int libssl_trace_asks(SSL *ssl);
 void libssl_trace_end(SSL *ssl);
-/* NULL at other levels. */
+/* NULL: the session has none. */
 struct libssl_trace *libssl_trace_of(const SSL *ssl);
 
 /* libssl_parked.c */
@@ -135,6 +139,8 @@ int libssl_parked_decrypt(struct tls_ctx *ctx, struct tls_parked *parked, struct
 int libssl_parked_encrypt(struct tls_ctx *ctx, struct tls_parked *parked, struct tls_io *io,
 			  const uint8_t *plain, size_t len, size_t *used);
 int libssl_parked_close_notify(struct tls_ctx *ctx, struct tls_parked *parked, struct tls_io *io);
+int libssl_parked_key_update(struct tls_ctx *ctx, struct tls_parked *parked, struct tls_io *io);
+bool libssl_parked_awaits_key_update(const struct tls_parked *parked);
 void libssl_parked_forget(struct tls_ctx *ctx, struct tls_parked *parked);
 
 /* libssl_session.c */
@@ -148,6 +154,8 @@ int libssl_decrypt(struct tls_session *session, struct tls_io *io, uint8_t *plai
 int libssl_encrypt(struct tls_session *session, struct tls_io *io, const uint8_t *plain, size_t len,
 		   size_t *used);
 int libssl_close_notify(struct tls_session *session, struct tls_io *io);
+int libssl_key_update(struct tls_session *session, struct tls_io *io);
+bool libssl_awaits_key_update(const struct tls_session *session);
 void libssl_info(const struct tls_session *session, struct tls_info *info);
 void libssl_close(struct tls_session *session);
 

@@ -113,6 +113,16 @@ int libssl_parked_close_notify(struct tls_ctx *ctx, struct tls_parked *parked, s
 	return answer(ctx, record13_close_notify(ctx->record13, parked, io));
 }
 
+int libssl_parked_key_update(struct tls_ctx *ctx, struct tls_parked *parked, struct tls_io *io)
+{
+	return answer(ctx, record13_key_update(ctx->record13, parked, io));
+}
+
+bool libssl_parked_awaits_key_update(const struct tls_parked *parked)
+{
+	return record13_awaits_key_update(parked);
+}
+
 void libssl_parked_forget(struct tls_ctx *ctx, struct tls_parked *parked)
 {
 	record13_forget(ctx->record13, parked);

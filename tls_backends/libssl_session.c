@@ -155,6 +155,34 @@ int libssl_close_notify(struct tls_session *session, struct tls_io *io)
 	return ret >= 0 ? 0 : libssl_session_error(ctx, ssl, ret);
 }
 
+/* Neither library writes it before it is made to. */
+int libssl_key_update(struct tls_session *session, struct tls_io *io)
+{
+	struct tls_ctx *ctx = libssl_enter(session, io);
+	SSL *ssl = libssl_of(session);
+	int ret;
+
+	if (SSL_version(ssl) != TLS1_3_VERSION)
+		return -EOPNOTSUPP;
+	if (room(io) < TLS_OUT_MIN)
+		return -ENOBUFS;
+	if (!libssl_trace_asks(ssl))
+		return -ENOMEM;
+	ret = SSL_key_update(ssl, SSL_KEY_UPDATE_REQUESTED);
+	if (ret == 1)
+		ret = ctx->flavour->flush(ssl);
+	else
+		ret = -1;
+	return ret < 0 ? libssl_session_error(ctx, ssl, ret) : 0;
+}
+
+bool libssl_awaits_key_update(const struct tls_session *session)
+{
+	const struct libssl_trace *trace = libssl_trace_of(libssl_of(session));
+
+	return trace && trace->asked;
+}
+
 void libssl_info(const struct tls_session *session, struct tls_info *info)
 {
 	const SSL *ssl = libssl_of(session);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * tls_backends/ - level keys: what passes by on a session, noted for dissolve.
+ * tls_backends/ - what passes by on a session, noted for dissolve (level keys) and for who waits
+ * for a KeyUpdate.
  *
  * Secrets come from the key log, which both libraries offer. They then follow
  * every KeyUpdate. Records are counted by the headers that the message callback
@@ -119,6 +120,12 @@ static void note_message(const SSL *ssl, struct libssl_way *way, uint8_t type)
 		note_key_update(ssl, way);
 }
 
+static void note_answer(struct libssl_trace *trace, uint8_t type)
+{
+	if (type == MESSAGE_KEY_UPDATE)
+		trace->asked = false;
+}
+
 static void on_message(int is_write, int version, int type, const void *bytes, size_t len, SSL *ssl,
 		       void *arg)
 {
@@ -136,10 +143,24 @@ static void on_message(int is_write, int version, int type, const void *bytes, s
 		note_header(trace, way, bytes);
 	else if (type == SSL3_RT_HANDSHAKE && len)
 		note_message(ssl, way, *(const uint8_t *)bytes);
+	if (type == SSL3_RT_HANDSHAKE && len && !is_write)
+		note_answer(trace, *(const uint8_t *)bytes);
 }
 
 void libssl_trace_ctx(SSL_CTX *ssl_ctx)
 {
 	SSL_CTX_set_keylog_callback(ssl_ctx, on_key_log);
 	SSL_CTX_set_msg_callback(ssl_ctx, on_message);
+}
+
+/* Without the secrets, a late trace is of no use to dissolve, which other levels refuse anyway. */
+int libssl_trace_asks(SSL *ssl)
+{
+	if (!libssl_trace_of(ssl)) {
+		if (!libssl_trace_begin(ssl))
+			return 0;
+		SSL_set_msg_callback(ssl, on_message);
+	}
+	libssl_trace_of(ssl)->asked = true;
+	return 1;
 }

@@ -116,6 +116,20 @@ static int close_notify(struct tls_session *session, struct tls_io *io)
 	return 0;
 }
 
+/* There are no keys. */
+static int key_update(struct tls_session *session, struct tls_io *io)
+{
+	(void)session;
+	(void)io;
+	return -EOPNOTSUPP;
+}
+
+static bool awaits_key_update(const struct tls_session *session)
+{
+	(void)session;
+	return false;
+}
+
 static int shed(struct tls_session *session)
 {
 	(void)session;
@@ -151,6 +165,18 @@ static int parked_close_notify(struct tls_ctx *ctx, struct tls_parked *parked, s
 {
 	(void)parked;
 	return close_notify((struct tls_session *)ctx, io);
+}
+
+static int parked_key_update(struct tls_ctx *ctx, struct tls_parked *parked, struct tls_io *io)
+{
+	(void)parked;
+	return key_update((struct tls_session *)ctx, io);
+}
+
+static bool parked_awaits_key_update(const struct tls_parked *parked)
+{
+	(void)parked;
+	return false;
 }
 
 static void parked_forget(struct tls_ctx *ctx, struct tls_parked *parked)
@@ -194,11 +220,15 @@ __attribute__((visibility("default"))) const struct tls_ops parkbench_tls_plugin
 	.decrypt = decrypt,
 	.encrypt = encrypt,
 	.close_notify = close_notify,
+	.key_update = key_update,
+	.awaits_key_update = awaits_key_update,
 	.shed = shed,
 	.dissolve = dissolve,
 	.parked_decrypt = parked_decrypt,
 	.parked_encrypt = parked_encrypt,
 	.parked_close_notify = parked_close_notify,
+	.parked_key_update = parked_key_update,
+	.parked_awaits_key_update = parked_awaits_key_update,
 	.parked_forget = parked_forget,
 	.info = plain_info,
 	.close = close_session,

@@ -76,6 +76,10 @@ int record13_decrypt(struct record13 *record13, struct tls_parked *parked, struc
 int record13_encrypt(struct record13 *record13, struct tls_parked *parked, struct tls_io *io,
 		     const uint8_t *plain, size_t len, size_t *used);
 int record13_close_notify(struct record13 *record13, struct tls_parked *parked, struct tls_io *io);
+/* Our KeyUpdate, which asks for the peer's. 0, -ENOBUFS, -EPROTO. */
+int record13_key_update(struct record13 *record13, struct tls_parked *parked, struct tls_io *io);
+/* The KeyUpdate we asked for has not come yet. */
+bool record13_awaits_key_update(const struct tls_parked *parked);
 void record13_forget(struct record13 *record13, struct tls_parked *parked);
 
 #endif

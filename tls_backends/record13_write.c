@@ -42,17 +42,12 @@ int record13_seal(struct record13 *record13, struct tls_parked *parked, struct t
 	return 0;
 }
 
-int record13_update_if_due(struct record13 *record13, struct tls_parked *parked, struct tls_io *io)
+static int send_update(struct record13 *record13, struct tls_parked *parked, struct tls_io *io,
+		       bool asks)
 {
-	bool asks = parked->read_seq >= record13->update_after && !(parked->flags & PARKED_ASKED);
-	bool worn = parked->write_seq >= record13->update_after;
 	const uint8_t message[] = {24, 0, 0, 1, asks}; /* KeyUpdate, one byte long */
 	int rc;
 
-	if (!asks && !worn && !(parked->flags & PARKED_ANSWER))
-		return 0;
-	if (parked->flags & PARKED_WRITE_CLOSED)
-		return 0;
 	rc = record13_seal(record13, parked, io, CONTENT_HANDSHAKE, message, sizeof(message));
 	if (rc)
 		return rc;
@@ -62,6 +57,18 @@ int record13_update_if_due(struct record13 *record13, struct tls_parked *parked,
 	if (asks)
 		parked->flags |= PARKED_ASKED;
 	return 0;
+}
+
+int record13_update_if_due(struct record13 *record13, struct tls_parked *parked, struct tls_io *io)
+{
+	bool asks = parked->read_seq >= record13->update_after && !(parked->flags & PARKED_ASKED);
+	bool worn = parked->write_seq >= record13->update_after;
+
+	if (!asks && !worn && !(parked->flags & PARKED_ANSWER))
+		return 0;
+	if (parked->flags & PARKED_WRITE_CLOSED)
+		return 0;
+	return send_update(record13, parked, io, asks);
 }
 
 /* One record, as long as the window allows. No short ones at the end of a window. */
@@ -109,6 +116,19 @@ int record13_encrypt(struct record13 *record13, struct tls_parked *parked, struc
 			*used += record;
 	}
 	return *used ? 0 : rc;
+}
+
+int record13_key_update(struct record13 *record13, struct tls_parked *parked, struct tls_io *io)
+{
+	const char *reason = cannot_write(parked);
+
+	snprintf(record13->reason, sizeof(record13->reason), "%s", reason ? reason : "");
+	return reason ? -EPROTO : send_update(record13, parked, io, true);
+}
+
+bool record13_awaits_key_update(const struct tls_parked *parked)
+{
+	return parked->flags & PARKED_ASKED;
 }
 
 int record13_close_notify(struct record13 *record13, struct tls_parked *parked, struct tls_io *io)

@@ -33,7 +33,7 @@
 #include "harness/common/park.h"
 
 #define TLS_PLUGIN_SYMBOL "parkbench_tls_plugin"
-#define TLS_PLUGIN_ABI 2u
+#define TLS_PLUGIN_ABI 3u
 
 /* RFC 8446 section 5.1: most plaintext in one record; the most that a record of
  * any version adds to it (header, IV, tag, padding), rounded up. */
@@ -154,6 +154,12 @@ struct tls_ops {
 		       size_t len, size_t *used);
 	/* Our close_notify into the output. 0, -ENOBUFS, -EPROTO. */
 	int (*close_notify)(struct tls_session *session, struct tls_io *io);
+	/* Our KeyUpdate into the output, asking for the peer's (RFC 8446 section 4.6.3): what
+	 * we send from then on is under new keys. 0, -ENOBUFS, -EPROTO; -EOPNOTSUPP without
+	 * TLS 1.3. */
+	int (*key_update)(struct tls_session *session, struct tls_io *io);
+	/* The peer's KeyUpdate that we last asked for has not come yet. */
+	bool (*awaits_key_update)(const struct tls_session *session);
 	/* Level shed: releases what an idle session need not keep. 0, or -EBUSY
 	 * while a record is buffered in part. */
 	int (*shed)(struct tls_session *session);
@@ -169,7 +175,7 @@ struct tls_ops {
 	int (*dissolve)(struct tls_session *session, struct tls_parked *parked, struct tls_io *io,
 			const char **kept);
 	/*
-	 * As decrypt, encrypt and close_notify, with one difference: a record that
+	 * As the ops on a session, with one difference in parked_decrypt: a record that
 	 * is there in part stays in the input (-EINPROGRESS with in_len > 0), and
 	 * the caller comes again with the same bytes and more: fewer than
 	 * TLS_RECORD_MAX are ever left so. After parked_decrypt's -EPROTO the secrets
@@ -181,6 +187,8 @@ struct tls_ops {
 			      const uint8_t *plain, size_t len, size_t *used);
 	int (*parked_close_notify)(struct tls_ctx *ctx, struct tls_parked *parked,
 				   struct tls_io *io);
+	int (*parked_key_update)(struct tls_ctx *ctx, struct tls_parked *parked, struct tls_io *io);
+	bool (*parked_awaits_key_update)(const struct tls_parked *parked);
 	/* Zeroes the record and whatever the context remembers of it. */
 	void (*parked_forget)(struct tls_ctx *ctx, struct tls_parked *parked);
 	void (*info)(const struct tls_session *session, struct tls_info *info);

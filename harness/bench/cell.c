@@ -10,6 +10,7 @@
 #include <sys/prctl.h>
 
 #include "harness/bench/cell_active.h"
+#include "harness/bench/cell_history.h"
 #include "harness/bench/cell_measure.h"
 #include "harness/bench/cell_talk.h"
 #include "harness/bench/gates.h"
@@ -97,7 +98,7 @@ static int start_server(struct live_cell *cell)
 	json_t *ready;
 
 	snprintf(workers, sizeof(workers), "%u", cell->result->workers);
-	snprintf(connections, sizeof(connections), "%u", cell->result->connections);
+	snprintf(connections, sizeof(connections), "%u", spec->dimension[DIM_CONNECTIONS]);
 	if (start(cell, &cell->server, "parkbench-server", "server", args,
 		  cell->setup->server_meter))
 		return -1;
@@ -127,8 +128,8 @@ static int start_client(struct live_cell *cell)
 	json_t *ready;
 
 	snprintf(workers, sizeof(workers), "%u", exp->client_workers);
-	snprintf(connections, sizeof(connections), "%u", cell->result->connections);
-	snprintf(in_flight, sizeof(in_flight), "%u", exp->in_flight);
+	snprintf(connections, sizeof(connections), "%u", spec->dimension[DIM_CONNECTIONS]);
+	snprintf(in_flight, sizeof(in_flight), "%u", spec->dimension[DIM_IN_FLIGHT]);
 	snprintf(samples, sizeof(samples), "%s/handshake_us/%u-%s.txt", cell->setup->dir,
 		 spec->order, spec->name);
 	if (start(cell, &cell->client, "parkbench-load", "client", args, cell->setup->client_meter))
@@ -172,8 +173,10 @@ static const struct {
 	{"client start", start_client},
 	{"baseline", cell_step_baseline},
 	{"ramp", cell_step_ramp},
+	{"history", cell_step_history},
 	{"idle", cell_step_idle},
 	{"hold", cell_step_hold},
+	{"key updates", cell_step_key_updates},
 	{"round 1", cell_step_round1},
 	{"round 2", cell_step_round2},
 	{"active", cell_step_active},

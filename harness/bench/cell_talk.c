@@ -28,7 +28,8 @@
 
 uint64_t cell_timeout_ns(const struct live_cell *cell)
 {
-	return STEP_TIMEOUT_NS + cell->result->connections * STEP_TIMEOUT_NS_PER_CONN;
+	return STEP_TIMEOUT_NS +
+	       cell->result->cell.dimension[DIM_CONNECTIONS] * STEP_TIMEOUT_NS_PER_CONN;
 }
 
 double answer_number(const json_t *answer, const char *key)

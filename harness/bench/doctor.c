@@ -164,8 +164,8 @@ bool doctor_print(FILE *stream, const struct experiment *exp)
 	struct doctor doctor = {
 		.stream = stream,
 		.well = true,
-		.connections = exp ? exp->connections : CONNECTIONS,
-		.in_flight = exp ? exp->in_flight : IN_FLIGHT,
+		.connections = exp ? choices_most(&exp->dimension[DIM_CONNECTIONS]) : CONNECTIONS,
+		.in_flight = exp ? choices_most(&exp->dimension[DIM_IN_FLIGHT]) : IN_FLIGHT,
 	};
 	struct known_names known;
 	bool threads = false;

@@ -10,13 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/common/body.h"
 #include "harness/measure/text_file.h"
 
 enum key_type {
-	KEY_NAMES, /* "all", or an array of known names */
-	KEY_NAME,  /* one known name */
-	KEY_COUNT, /* an integer */
-	KEY_REAL,  /* a number */
+	KEY_NAMES,  /* "all", or an array of known names */
+	KEY_NAME,   /* one known name */
+	KEY_COUNT,  /* an integer */
+	KEY_COUNTS, /* one or an array of them */
+	KEY_REAL,   /* a number */
 	KEY_FRACTIONS,
 	KEY_GATES, /* the group of limits */
 };
@@ -39,15 +41,18 @@ static const struct key keys[] = {
 	{"reactors", EXP(reactors), KNOWN(reactors), 0, 0, KEY_NAMES, true},
 	{"tls", EXP(tls), KNOWN(tls), 0, 0, KEY_NAMES, true},
 	{"park", EXP(park), KNOWN(park), 0, 0, KEY_NAMES, true},
-	{"connections", EXP(connections), 0, 1, 16e6, KEY_COUNT, true},
+	{"connections", EXP(dimension[DIM_CONNECTIONS]), 0, 1, 16e6, KEY_COUNTS, true},
 	{"repeat", EXP(repeat), 0, 1, 1000, KEY_COUNT, false},
 	{"workers", EXP(workers), 0, 1, 1024, KEY_COUNT, false},
 	{"client_tls", EXP(client_tls), KNOWN(tls), 0, 0, KEY_NAME, false},
 	{"client_park", EXP(client_park), KNOWN(park), 0, 0, KEY_NAME, false},
 	{"client_workers", EXP(client_workers), 0, 1, 1024, KEY_COUNT, false},
-	{"in_flight", EXP(in_flight), 0, 1, 65536, KEY_COUNT, false},
+	{"in_flight", EXP(dimension[DIM_IN_FLIGHT]), 0, 1, 65536, KEY_COUNTS, false},
+	{"history_bytes", EXP(dimension[DIM_HISTORY_BYTES]), 0, 0, BODY_BYTES_MAX, KEY_COUNTS,
+	 false},
 	{"settle_s", EXP(settle_s), 0, 0, 3600, KEY_REAL, false},
 	{"hold_s", EXP(hold_s), 0, 0, 86400, KEY_REAL, false},
+	{"key_updates", EXP(key_updates), 0, 0, 1000, KEY_COUNT, false},
 	{"active", EXP(active), 0, 0, 1, KEY_FRACTIONS, false},
 	{"active_s", EXP(active_s), 0, 0.01, 3600, KEY_REAL, false},
 	{"crypto_floor_handshakes", EXP(crypto_floor_handshakes), 0, 1, 1e6, KEY_COUNT, false},
@@ -66,7 +71,7 @@ static const struct experiment defaults = {
 	.client_tls = "boringssl",
 	.client_park = "shed",
 	.client_workers = 2,
-	.in_flight = 64,
+	.dimension = {[DIM_IN_FLIGHT] = {{64}, 1}, [DIM_HISTORY_BYTES] = {{0}, 1}},
 	.settle_s = 1,
 	.hold_s = 2,
 	.active_s = 2,
@@ -158,22 +163,18 @@ static int read_name(struct reader *reader, const config_setting_t *setting, con
 	return 0;
 }
 
-static int read_number(struct reader *reader, const config_setting_t *setting,
-		       const struct key *key)
+static int check_number(struct reader *reader, const config_setting_t *setting,
+			const struct key *key, bool whole, double *value)
 {
-	void *place = (char *)reader->exp + key->offset;
-	bool whole = key->type == KEY_COUNT;
-	double value;
-
 	switch (config_setting_type(setting)) {
 	case CONFIG_TYPE_INT:
-		value = config_setting_get_int(setting);
+		*value = config_setting_get_int(setting);
 		break;
 	case CONFIG_TYPE_INT64:
-		value = (double)config_setting_get_int64(setting);
+		*value = (double)config_setting_get_int64(setting);
 		break;
 	case CONFIG_TYPE_FLOAT:
-		value = config_setting_get_float(setting);
+		*value = config_setting_get_float(setting);
 		if (!whole)
 			break;
 		/* fall through */
@@ -182,13 +183,61 @@ static int read_number(struct reader *reader, const config_setting_t *setting,
 			      whole ? "a whole number" : "a number");
 	}
 	/* Written so that NaN is refused too. */
-	if (!(value >= key->min && value <= key->max))
-		return refuse(reader, setting, "%s: must be from %.12g to %.12g, not %.12g",
-			      key->name, key->min, key->max, value);
+	if (*value >= key->min && *value <= key->max)
+		return 0;
+	return refuse(reader, setting, "%s: must be from %.12g to %.12g, not %.12g", key->name,
+		      key->min, key->max, *value);
+}
+
+static int read_number(struct reader *reader, const config_setting_t *setting,
+		       const struct key *key)
+{
+	void *place = (char *)reader->exp + key->offset;
+	bool whole = key->type == KEY_COUNT;
+	double value;
+
+	if (check_number(reader, setting, key, whole, &value))
+		return -EINVAL;
 	if (whole)
 		*(unsigned *)place = (unsigned)value;
 	else
 		*(double *)place = value;
+	return 0;
+}
+
+static int add_choice(struct reader *reader, const config_setting_t *setting, const struct key *key,
+		      struct choices *choices)
+{
+	double value;
+
+	if (check_number(reader, setting, key, true, &value))
+		return -EINVAL;
+	for (size_t i = 0; i < choices->count; i++)
+		if (choices->value[i] == (unsigned)value)
+			return refuse(reader, setting, "%s: %.12g is listed twice", key->name,
+				      value);
+	choices->value[choices->count++] = (unsigned)value;
+	return 0;
+}
+
+static int read_choices(struct reader *reader, const config_setting_t *setting,
+			const struct key *key)
+{
+	struct choices *choices = (struct choices *)((char *)reader->exp + key->offset);
+	int length;
+
+	choices->count = 0;
+	if (!config_setting_is_aggregate(setting))
+		return add_choice(reader, setting, key, choices);
+	length = config_setting_is_array(setting) ? config_setting_length(setting) : 0;
+	if (length == 0 || length > CHOICES_MAX)
+		return refuse(
+			reader, setting,
+			"%s: must be one value or an array of 1 to %d, as in [ %.12g, %.12g ]",
+			key->name, CHOICES_MAX, key->min, key->max);
+	for (int i = 0; i < length; i++)
+		if (add_choice(reader, config_setting_get_elem(setting, (unsigned)i), key, choices))
+			return -EINVAL;
 	return 0;
 }
 
@@ -234,6 +283,8 @@ static int read_setting(struct reader *reader, const config_setting_t *setting,
 	case KEY_COUNT:
 	case KEY_REAL:
 		return read_number(reader, setting, key);
+	case KEY_COUNTS:
+		return read_choices(reader, setting, key);
 	case KEY_FRACTIONS:
 		return read_fractions(reader, setting, key);
 	case KEY_GATES:

@@ -2,19 +2,24 @@
 /*
  * harness/bench/ - experiment files: what to run, read from libconfig syntax and
  * checked before anything starts. Format: http://hyperrealm.github.io/libconfig/
+ * Settings with several values make a cell of every combination (dimensions.h).
  *
  *	reactors = "all"              or [ "epoll", "classic" ]; required
  *	tls = "all"                   required
  *	park = [ "hold", "shed" ]     required
- *	connections = 10000           required
+ *	connections = 10000           required; or several: [ 1000, 10000 ]
  *	repeat = 1                    passes over all cells
  *	workers = 2                   of the server
  *	client_tls = "boringssl"      for cells whose server is not plain
  *	client_park = "shed"
  *	client_workers = 2
- *	in_flight = 64                most handshakes under way at once
+ *	in_flight = 64                most handshakes under way at once; or several
+ *	history_bytes = 0             a body of so many bytes that every connection asks for
+ *	                              once before it idles, 0: none; or several
  *	settle_s = 1.0                quiet time before every reading
  *	hold_s = 2.0                  idle time in which nothing may drop
+ *	key_updates = 0               times that every connection and the server change their
+ *	                              keys between hold and rounds; not without TLS
  *	active = [ 0.001, 1.0 ]       fractions of the connections, each > 0 and <= 1: so
  *	                              many ask again as soon as they are answered, the
  *	                              others stay idle; no such step when absent
@@ -30,6 +35,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "harness/bench/dimensions.h"
 #include "harness/bench/names.h"
 
 #define FRACTIONS_MAX 8
@@ -53,15 +59,15 @@ struct experiment {
 	struct names reactors;
 	struct names tls;
 	struct names park;
-	unsigned connections;
+	struct choices dimension[DIMENSIONS];
 	unsigned repeat;
 	unsigned workers;
 	char client_tls[NAME_SIZE];
 	char client_park[NAME_SIZE];
 	unsigned client_workers;
-	unsigned in_flight;
 	double settle_s;
 	double hold_s;
+	unsigned key_updates;
 	struct fractions active;
 	double active_s;
 	unsigned crypto_floor_handshakes;

@@ -30,11 +30,12 @@ void gates_failures_text(const json_t *failures, char *text, size_t size)
 void gates_after_ramp(struct result *result, const char *tls_protocol, const json_t *failures)
 {
 	char causes[256];
+	unsigned connections = result->cell.dimension[DIM_CONNECTIONS];
 
-	if (!(result->established == result->connections)) {
+	if (!(result->established == connections)) {
 		gates_failures_text(failures, causes, sizeof(causes));
 		result_judge(result, VERDICT_FAIL, "ramp: %.0f of %u established (%s)",
-			     result->established, result->connections, causes);
+			     result->established, connections, causes);
 	}
 	if (strcmp(result->cell.tls, "plain") != 0 && strcmp(tls_protocol, "TLSv1.3") != 0)
 		result_judge(result, VERDICT_FAIL, "negotiated %s instead of TLSv1.3",
@@ -52,16 +53,52 @@ void gates_after_hold(struct result *result, const json_t *failures)
 		     result->dropped_idle, result->established, causes);
 }
 
-void gates_after_round(struct result *result, int index, const json_t *failures)
+void gates_after_parking(struct result *result)
 {
-	const struct result_round *round = &result->rounds[index];
+	json_t *kept;
+	char causes[256];
+
+	if (!result->kept.total)
+		return;
+	kept = tally_json(&result->kept);
+	gates_failures_text(kept, causes, sizeof(causes));
+	json_decref(kept);
+	result_judge(result, VERDICT_INVALID, "sessions were kept (%s)", causes);
+}
+
+static void judge_requests(struct result *result, const struct result_round *round,
+			   const char *what, const json_t *failures)
+{
 	char causes[256];
 
 	if (round->failed == 0 && round->ok == result->established)
 		return;
 	gates_failures_text(failures, causes, sizeof(causes));
-	result_judge(result, VERDICT_FAIL, "round %d: %.0f of %.0f ok, %.0f failed (%s)", index + 1,
-		     round->ok, result->established, round->failed, causes);
+	result_judge(result, VERDICT_FAIL, "%s: %.0f of %.0f ok, %.0f failed (%s)", what, round->ok,
+		     result->established, round->failed, causes);
+}
+
+void gates_after_round(struct result *result, int index, const json_t *failures)
+{
+	judge_requests(result, &result->rounds[index], index == 0 ? "round 1" : "round 2",
+		       failures);
+}
+
+void gates_after_history(struct result *result, const json_t *failures)
+{
+	judge_requests(result, &result->history, "history", failures);
+}
+
+void gates_after_key_updates(struct result *result, unsigned cycles, const json_t *failures)
+{
+	const struct result_key_updates *updates = &result->key_updates;
+	char causes[256];
+
+	if (updates->failed == 0 && updates->ok == cycles * result->established)
+		return;
+	gates_failures_text(failures, causes, sizeof(causes));
+	result_judge(result, VERDICT_FAIL, "key updates: %.0f of %.0f ok, %.0f failed (%s)",
+		     updates->ok, cycles * result->established, updates->failed, causes);
 }
 
 void gates_after_active(struct result *result, int index, const json_t *failures)

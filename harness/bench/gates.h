@@ -16,8 +16,13 @@
 void gates_after_ramp(struct result *result, const char *tls_protocol, const json_t *failures);
 /* Nothing dropped while idle. */
 void gates_after_hold(struct result *result, const json_t *failures);
+/* No session kept that should have been dissolved: such a cell measures another level. */
+void gates_after_parking(struct result *result);
 /* Every response 200 with the right body; index from 0. */
 void gates_after_round(struct result *result, int index, const json_t *failures);
+void gates_after_history(struct result *result, const json_t *failures);
+/* Every connection has changed its keys so many times, and the server with it. */
+void gates_after_key_updates(struct result *result, unsigned cycles, const json_t *failures);
 /* Every response 200 with the right body, and there were some; index as in result->active. */
 void gates_after_active(struct result *result, int index, const json_t *failures);
 /* Validity (listen counters, the client as the bottleneck), then the limits. */

@@ -45,6 +45,21 @@ void grid_figure(char text[GRID_TEXT], int decimals, bool range, const double *s
 		snprintf(text, GRID_TEXT, "%.*f", decimals, stats_median(sorted, count));
 }
 
+size_t grid_dimensions(char (*texts)[GRID_TEXT], const json_t *row, const bool varying[DIMENSIONS])
+{
+	size_t many = 0;
+
+	for (int d = 0; d < DIMENSIONS; d++) {
+		if (!varying[d])
+			continue;
+		if (row)
+			dimensions_text(row, d, texts[many++], GRID_TEXT);
+		else
+			snprintf(texts[many++], GRID_TEXT, "%s", dimensions[d].title);
+	}
+	return many;
+}
+
 void grid_print(FILE *stream, char (*texts)[GRID_TEXT], size_t rows, size_t columns, size_t left)
 {
 	size_t width[COLUMNS_MAX] = {0};

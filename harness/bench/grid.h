@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "harness/bench/dimensions.h"
+
 #define GRID_TEXT 96
 
 /* A member of an object: "?", or NAN, when it is not there. Borrowed. */
@@ -21,6 +23,9 @@ bool row_same(const json_t *a, const json_t *b, const char *key);
  * figures; "-" when there are none. */
 void grid_figure(char text[GRID_TEXT], int decimals, bool range, const double *sorted,
 		 size_t count);
+
+/* A text for each dimension that varies, of a line or, NULL, the titles; returns how many. */
+size_t grid_dimensions(char (*texts)[GRID_TEXT], const json_t *row, const bool varying[DIMENSIONS]);
 
 /* Rows of `columns` texts each, the first `left` of them set to the left, the others to the right.
  * A row whose first text is empty separates. */

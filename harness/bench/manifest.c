@@ -35,6 +35,20 @@ static json_t *probes_json(const struct names *names, const struct probe *probes
 	return object;
 }
 
+/* One value as a number, several as an array. */
+static json_t *choices_json(const struct choices *choices)
+{
+	json_t *array = json_array();
+
+	if (choices->count == 1) {
+		json_decref(array);
+		return json_integer(choices->value[0]);
+	}
+	for (size_t i = 0; i < choices->count; i++)
+		json_array_append_new(array, json_integer(choices->value[i]));
+	return array;
+}
+
 /* With what the reactor's objects in the kernel are predicted to take. */
 static json_t *reactors_json(const struct names *names, const struct probe *probes)
 {
@@ -59,16 +73,18 @@ json_t *manifest_make(const struct manifest_source *source)
 
 	query.packages = packages;
 	manifest = json_pack(
-		"{s:i, s:s, s:s, s:o, s:{s:s, s:s}, s:i, s:s?, s:i, s:i, s:i, s:i,"
-		" s:{s:s, s:s, s:i, s:i}, s:o, s:o, s:s}",
+		"{s:i, s:s, s:s, s:o, s:{s:s, s:s}, s:i, s:s?, s:i, s:o, s:i, s:i,"
+		" s:{s:s, s:s, s:i, s:o}, s:o, s:o, s:s}",
 		"schema", RESULT_SCHEMA, "run", source->run, "version", PARKBENCH_VERSION,
 		"command", command_json(source->argv), "experiment", "name", exp->name, "text",
 		exp->text, "seed", (int)source->matrix->seed, "only", source->only, "cells",
-		(int)source->matrix->count, "connections", (int)exp->connections, "workers",
-		(int)exp->workers, "repeat", (int)exp->repeat, "client", "tls", exp->client_tls,
-		"park", exp->client_park, "workers", (int)exp->client_workers, "in_flight",
-		(int)exp->in_flight, "reactors", reactors_json(&exp->reactors, source->reactors),
-		"tls", probes_json(&exp->tls, source->tls), "kernel_method", source->kernel_method);
+		(int)source->matrix->count, "connections",
+		choices_json(&exp->dimension[DIM_CONNECTIONS]), "workers", (int)exp->workers,
+		"repeat", (int)exp->repeat, "client", "tls", exp->client_tls, "park",
+		exp->client_park, "workers", (int)exp->client_workers, "in_flight",
+		choices_json(&exp->dimension[DIM_IN_FLIGHT]), "reactors",
+		reactors_json(&exp->reactors, source->reactors), "tls",
+		probes_json(&exp->tls, source->tls), "kernel_method", source->kernel_method);
 	if (manifest && host_facts_fill(manifest, &query)) {
 		json_decref(manifest);
 		manifest = NULL;

@@ -32,31 +32,62 @@ static void shuffle(struct matrix_cell *cells, size_t count, uint64_t *state)
 	}
 }
 
-static void set_cell(struct matrix_cell *cell, const char *reactor, const char *tls,
-		     const char *park, unsigned repeat)
+/* The names of the dimensions that the experiment has several values of, with the cell's. */
+static void set_setting(struct matrix_cell *cell, const struct experiment *exp)
 {
-	snprintf(cell->name, sizeof(cell->name), "%s+%s+%s", reactor, tls, park);
-	strcpy(cell->reactor, reactor);
-	strcpy(cell->tls, tls);
-	strcpy(cell->park, park);
-	cell->repeat = repeat;
+	size_t used = 0;
+
+	for (int d = 0; d < DIMENSIONS; d++)
+		if (exp->dimension[d].count > 1 && used < sizeof(cell->setting))
+			used += (size_t)snprintf(cell->setting + used, sizeof(cell->setting) - used,
+						 "%s%s %u", used ? ", " : "", dimensions[d].name,
+						 cell->dimension[d]);
+}
+
+static const char *pick(const struct names *names, size_t *number)
+{
+	const char *name = names->name[*number % names->count];
+
+	*number /= names->count;
+	return name;
+}
+
+/* The combination of that number: the digits of a number, the last dimension its units. */
+static void set_cell(struct matrix_cell *cell, const struct experiment *exp, size_t number)
+{
+	for (int d = DIMENSIONS - 1; d >= 0; d--) {
+		const struct choices *choices = &exp->dimension[d];
+
+		cell->dimension[d] = choices->value[number % choices->count];
+		number /= choices->count;
+	}
+	strcpy(cell->park, pick(&exp->park, &number));
+	strcpy(cell->tls, pick(&exp->tls, &number));
+	strcpy(cell->reactor, pick(&exp->reactors, &number));
+	snprintf(cell->name, sizeof(cell->name), "%s+%s+%s", cell->reactor, cell->tls, cell->park);
+	set_setting(cell, exp);
+}
+
+static size_t combinations(const struct experiment *exp)
+{
+	size_t count = exp->reactors.count * exp->tls.count * exp->park.count;
+
+	for (int d = 0; d < DIMENSIONS; d++)
+		count *= exp->dimension[d].count;
+	return count;
 }
 
 /* One pass over all combinations; returns how many were selected. */
 static size_t add_pass(struct matrix_cell *cells, const struct experiment *exp, const char *only,
 		       unsigned repeat)
 {
-	size_t count = 0;
+	size_t count = 0, all = combinations(exp);
 
-	for (size_t r = 0; r < exp->reactors.count; r++) {
-		for (size_t t = 0; t < exp->tls.count; t++) {
-			for (size_t p = 0; p < exp->park.count; p++) {
-				set_cell(&cells[count], exp->reactors.name[r], exp->tls.name[t],
-					 exp->park.name[p], repeat);
-				if (!only || !fnmatch(only, cells[count].name, 0))
-					count++;
-			}
-		}
+	for (size_t i = 0; i < all; i++) {
+		cells[count] = (struct matrix_cell){.repeat = repeat};
+		set_cell(&cells[count], exp, i);
+		if (!only || !fnmatch(only, cells[count].name, 0))
+			count++;
 	}
 	return count;
 }
@@ -64,11 +95,10 @@ static size_t add_pass(struct matrix_cell *cells, const struct experiment *exp, 
 int matrix_build(struct matrix *matrix, const struct experiment *exp, const char *only,
 		 unsigned seed)
 {
-	size_t pass = exp->reactors.count * exp->tls.count * exp->park.count;
 	uint64_t state = seed;
 
 	/* One more than needed: add_pass writes a name before it judges it. */
-	matrix->cells = calloc(pass * exp->repeat + 1, sizeof(*matrix->cells));
+	matrix->cells = calloc(combinations(exp) * exp->repeat + 1, sizeof(*matrix->cells));
 	if (!matrix->cells)
 		return -ENOMEM;
 	matrix->count = 0;

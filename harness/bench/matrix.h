@@ -7,14 +7,18 @@
 
 #include "harness/bench/experiment.h"
 
+#define SETTING_SIZE 128
+
 /* One cell to run; plain values. */
 struct matrix_cell {
 	char name[3 * NAME_SIZE]; /* reactor+tls+park */
 	char reactor[NAME_SIZE];
 	char tls[NAME_SIZE];
 	char park[NAME_SIZE];
-	unsigned repeat; /* from 1 */
-	unsigned order;  /* from 1: when it runs */
+	unsigned dimension[DIMENSIONS];
+	char setting[SETTING_SIZE]; /* "in_flight 64", where the experiment has several; or "" */
+	unsigned repeat;            /* from 1 */
+	unsigned order;             /* from 1: when it runs */
 };
 
 /* Made by matrix_build, ended by matrix_free. */
@@ -25,8 +29,8 @@ struct matrix {
 };
 
 /*
- * Every reactor x tls x park whose name matches the pattern (fnmatch(3); NULL:
- * all), `repeat` times over, each pass in an order of its own drawn from the
+ * Every reactor x tls x park x dimension whose name matches the pattern (fnmatch(3);
+ * NULL: all), `repeat` times over, each pass in an order of its own drawn from the
  * seed: a machine that changes over an hour then changes for all cells alike.
  * The same seed and selection give the same order anywhere. 0; -ENOENT when the
  * pattern selects nothing; -ENOMEM.

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "harness/bench/dimensions.h"
 #include "harness/bench/grid.h"
 #include "harness/bench/rundir.h"
 #include "harness/measure/stats.h"
@@ -24,8 +25,8 @@ static bool is_cell(const json_t *row, const char *reactor)
 	return !strncmp(cell, reactor, len) && !strcmp(cell + len, SUFFIX) && row_passed(row);
 }
 
-/* The median of the cells with so many connections that passed; NAN without any. */
-static double median_of(const json_t *lines, const char *reactor, double connections,
+/* The median of the cells in the same dimensions that passed; NAN without any. */
+static double median_of(const json_t *lines, const char *reactor, const json_t *like,
 			const char *key, double *values)
 {
 	size_t index, count = 0;
@@ -35,8 +36,7 @@ static double median_of(const json_t *lines, const char *reactor, double connect
 	{
 		double value = row_number(json_object_get(row, "memory"), key);
 
-		if (is_cell(row, reactor) && row_number(row, "connections") == connections &&
-		    isfinite(value))
+		if (is_cell(row, reactor) && !dimensions_compare(row, like) && isfinite(value))
 			values[count++] = value;
 	}
 	stats_sort(values, count);
@@ -54,14 +54,12 @@ double measured_kernel_conn_bytes(const json_t *lines, const char *reactor)
 		return NAN;
 	json_array_foreach((json_t *)lines, index, row)
 	{
-		double conns = row_number(row, "connections");
-
 		if (!is_cell(row, reactor))
 			continue;
 		for (int k = 0; k < 2; k++)
-			most = fmax(most, median_of(lines, reactor, conns, keys[k], values) -
-						  median_of(lines, MEASURED_REFERENCE, conns,
-							    keys[k], values));
+			most = fmax(most, median_of(lines, reactor, row, keys[k], values) -
+						  median_of(lines, MEASURED_REFERENCE, row, keys[k],
+							    values));
 		break;
 	}
 	free(values);

@@ -23,20 +23,20 @@ void progress_start(struct progress *progress, FILE *stream, size_t cells)
 
 static void print_head(const struct progress *progress, const struct matrix_cell *cell)
 {
-	fprintf(progress->stream, "%s[%*u/%zu] %s #%u: ", progress->terminal ? REWRITE : "",
-		progress->cells > 9 ? 2 : 1, cell->order, progress->cells, cell->name,
-		cell->repeat);
+	fprintf(progress->stream, "%s[%*u/%zu] %s #%u%s%s: ", progress->terminal ? REWRITE : "",
+		progress->cells > 9 ? 2 : 1, cell->order, progress->cells, cell->name, cell->repeat,
+		*cell->setting ? " " : "", cell->setting);
 }
 
 void progress_now(const struct progress *progress, const struct matrix_cell *cell, const char *step,
-		  unsigned established, unsigned connections)
+		  unsigned established)
 {
 	if (!progress->terminal)
 		return;
 	print_head(progress, cell);
 	fprintf(progress->stream, "%s", step);
 	if (!strcmp(step, "ramp"))
-		fprintf(progress->stream, " %u/%u", established, connections);
+		fprintf(progress->stream, " %u/%u", established, cell->dimension[DIM_CONNECTIONS]);
 	fprintf(progress->stream, " (%u s)",
 		(unsigned)((clock_now_ns() - progress->started_ns) / NS_PER_S));
 	fflush(progress->stream);

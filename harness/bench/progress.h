@@ -20,10 +20,10 @@ struct progress {
 };
 
 void progress_start(struct progress *progress, FILE *stream, size_t cells);
-/* What the cell does now ("ramp"), with how many connections of how many; call
+/* What the cell does now ("ramp"), with how many connections established; call
  * it as often as there is news. Says nothing off a terminal. */
 void progress_now(const struct progress *progress, const struct matrix_cell *cell, const char *step,
-		  unsigned established, unsigned connections);
+		  unsigned established);
 /* The cell has ended. */
 void progress_cell(const struct progress *progress, const struct result *result);
 

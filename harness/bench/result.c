@@ -25,15 +25,14 @@ const char *const phase_names[PHASES] = {
 };
 
 static const struct result_memory unmeasured = {NAN, NAN, NAN};
+static const struct result_round not_asked = {NAN, NAN, NAN};
 static const struct result_active not_run = {NAN, NAN, NAN, NAN, NAN, NAN, NAN};
 
-void result_init(struct result *result, const struct matrix_cell *cell, unsigned workers,
-		 unsigned connections)
+void result_init(struct result *result, const struct matrix_cell *cell, unsigned workers)
 {
 	*result = (struct result){
 		.cell = *cell,
 		.workers = workers,
-		.connections = connections,
 		.established = NAN,
 		.dropped_idle = NAN,
 		.ramp_s = NAN,
@@ -55,8 +54,10 @@ void result_init(struct result *result, const struct matrix_cell *cell, unsigned
 		.retrans_segs = NAN,
 		.out_rsts = NAN,
 	};
+	result->history = not_asked;
+	result->key_updates = (struct result_key_updates){NAN, NAN};
 	for (int i = 0; i < RESULT_ROUNDS; i++)
-		result->rounds[i] = (struct result_round){NAN, NAN, NAN};
+		result->rounds[i] = not_asked;
 	for (int i = 0; i < FRACTIONS_MAX; i++)
 		result->active[i] = not_run;
 	for (int i = 0; i < PHASES; i++) {
@@ -128,19 +129,32 @@ static json_t *handshake_json(const struct result *result)
 	return object;
 }
 
+static json_t *round_json(const struct result_round *round)
+{
+	json_t *object = json_object();
+
+	put_whole(object, "ok", round->ok);
+	put_whole(object, "failed", round->failed);
+	put_real(object, "rps", round->rps, 10);
+	return object;
+}
+
 static json_t *rounds_json(const struct result *result)
 {
 	json_t *array = json_array();
 
-	for (int i = 0; i < RESULT_ROUNDS && !isnan(result->rounds[i].ok); i++) {
-		json_t *object = json_object();
-
-		put_whole(object, "ok", result->rounds[i].ok);
-		put_whole(object, "failed", result->rounds[i].failed);
-		put_real(object, "rps", result->rounds[i].rps, 10);
-		json_array_append_new(array, object);
-	}
+	for (int i = 0; i < RESULT_ROUNDS && !isnan(result->rounds[i].ok); i++)
+		json_array_append_new(array, round_json(&result->rounds[i]));
 	return array;
+}
+
+static json_t *key_updates_json(const struct result_key_updates *updates)
+{
+	json_t *object = json_object();
+
+	put_whole(object, "ok", updates->ok);
+	put_whole(object, "failed", updates->failed);
+	return object;
 }
 
 static json_t *active_json(const struct result *result)
@@ -249,15 +263,22 @@ json_t *result_json(const struct result *result, const char *run)
 	put_text(line, "tls", result->cell.tls);
 	put_text(line, "park", result->cell.park);
 	put_whole(line, "workers", result->workers);
-	put_whole(line, "connections", result->connections);
+	for (int d = 0; d < DIMENSIONS; d++)
+		put_whole(line, dimensions[d].name, result->cell.dimension[d]);
 	put_whole(line, "repeat", result->cell.repeat);
 	put_whole(line, "order", result->cell.order);
 	put_text(line, "verdict", verdict_names[result->verdict]);
 	put_text(line, "reason", result->reason);
 	put_whole(line, "established", result->established);
 	put_whole(line, "dropped_idle", result->dropped_idle);
+	if (result->kept.used)
+		json_object_set_new(line, "kept", tally_json(&result->kept));
 	put_real(line, "ramp_s", result->ramp_s, 1e4);
 	json_object_set_new(line, "handshake_us", handshake_json(result));
+	if (!isnan(result->history.ok))
+		json_object_set_new(line, "history", round_json(&result->history));
+	if (!isnan(result->key_updates.ok))
+		json_object_set_new(line, "key_updates", key_updates_json(&result->key_updates));
 	json_object_set_new(line, "rounds", rounds_json(result));
 	if (!isnan(result->active[0].fraction))
 		json_object_set_new(line, "active", active_json(result));

@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "harness/bench/matrix.h"
+#include "harness/common/tally.h"
 
 #define RESULT_SCHEMA 1
 #define RESULT_ROUNDS 2
@@ -38,10 +39,17 @@ struct result_memory {
 	double kernel_bytes;
 };
 
+/* Requests, one a connection. */
 struct result_round {
 	double ok;
 	double failed;
 	double rps;
+};
+
+/* Cycles in which client and server both changed their keys, of all connections together. */
+struct result_key_updates {
+	double ok; /* NAN: not run */
+	double failed;
 };
 
 /* One fraction of the connections that asked again and again. */
@@ -64,17 +72,19 @@ struct result_active {
 struct result {
 	struct matrix_cell cell;
 	unsigned workers;
-	unsigned connections;
 	enum verdict verdict;
 	char reason[512]; /* empty with pass */
 
 	double established;
 	double dropped_idle;
+	struct tally kept; /* sessions that the server could not dissolve, by cause */
 	double ramp_s;
 	double handshake_us_p50;
 	double handshake_us_p99;
 	double handshake_us_max;
-	struct result_round rounds[RESULT_ROUNDS]; /* ok is NAN: not run */
+	struct result_round history;               /* ok is NAN: not run */
+	struct result_round rounds[RESULT_ROUNDS]; /* likewise */
+	struct result_key_updates key_updates;
 	struct result_active active[FRACTIONS_MAX];
 
 	double user_baseline_bytes;
@@ -104,8 +114,7 @@ extern const char *const verdict_names[VERDICTS];
 extern const char *const phase_names[PHASES];
 
 /* Nothing measured, verdict pass. */
-void result_init(struct result *result, const struct matrix_cell *cell, unsigned workers,
-		 unsigned connections);
+void result_init(struct result *result, const struct matrix_cell *cell, unsigned workers);
 
 /* The first verdict stands: a later one is a consequence of it. */
 __attribute__((format(printf, 3, 4))) void result_judge(struct result *result, enum verdict verdict,

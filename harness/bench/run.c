@@ -72,7 +72,7 @@ static void say_nothing_selected(const struct running *run, char *error, size_t 
 		return;
 	qsort(all.cells, all.count, sizeof(*all.cells), by_name);
 	for (size_t i = 0; i < all.count && used < size; i++)
-		if (all.cells[i].repeat == 1)
+		if (i == 0 || by_name(&all.cells[i - 1], &all.cells[i]))
 			used += (size_t)snprintf(error + used, size - used, "\n  %s",
 						 all.cells[i].name);
 	matrix_free(&all);
@@ -89,7 +89,7 @@ static int plan(struct running *run, char *error, size_t size)
 	if (ret)
 		return ret;
 	if (options->connections)
-		run->exp.connections = options->connections;
+		run->exp.dimension[DIM_CONNECTIONS] = (struct choices){{options->connections}, 1};
 	if (options->repeat)
 		run->exp.repeat = options->repeat;
 	ret = matrix_build(&run->matrix, &run->exp, options->only,
@@ -195,7 +195,7 @@ static bool must_skip(const struct running *run, struct result *result)
 	struct capacity_needs needs;
 	char reason[sizeof(result->reason)];
 
-	capacity_needs(&needs, result->connections, run->exp.in_flight,
+	capacity_needs(&needs, cell->dimension[DIM_CONNECTIONS], cell->dimension[DIM_IN_FLIGHT],
 		       ops->caps & REACTOR_CAP_THREADS);
 	if (!reactor->available)
 		result_judge(result, VERDICT_SKIP, "reactor %s: %s", cell->reactor,
@@ -230,7 +230,7 @@ static void be_cell(struct running *run, const struct janitor_order *order, pid_
 static void say_progress(const struct running *run, const struct matrix_cell *cell)
 {
 	progress_now(&run->progress, cell, cell_step_name(atomic_load(&run->shared->step)),
-		     atomic_load(&run->shared->established), run->exp.connections);
+		     atomic_load(&run->shared->established));
 }
 
 /* Until the process has ended, which is not yet reaped then, or a signal came. */
@@ -341,7 +341,7 @@ static int run_cells(struct running *run, const sigset_t *signals)
 		const struct matrix_cell *cell = &run->matrix.cells[i];
 
 		memset(run->shared, 0, sizeof(*run->shared));
-		result_init(&run->shared->result, cell, run->exp.workers, run->exp.connections);
+		result_init(&run->shared->result, cell, run->exp.workers);
 		if (!must_skip(run, &run->shared->result))
 			ret = run_apart(run, cell, signals);
 		if (!ret && !run->signal)

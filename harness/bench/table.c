@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/bench/dimensions.h"
 #include "harness/bench/grid.h"
 #include "harness/bench/result.h"
 #include "harness/bench/table_active.h"
@@ -115,8 +116,17 @@ static const struct column {
 	{"client %", of_client_cpu, 0, false}, {"client B", of_client_user, 0, false},
 };
 #define COLUMNS (sizeof(columns) / sizeof(*columns))
-/* Before them: the name and the verdict. */
-#define TEXTS (COLUMNS + 2)
+/* Before them: the name, the verdict, and the dimensions that vary. */
+#define TEXTS_MAX (2 + DIMENSIONS + COLUMNS)
+
+struct table {
+	const json_t **rows; /* sorted: what stands together is one group */
+	size_t count;
+	struct group *groups;
+	size_t made;
+	double *values; /* scratch, count of them */
+	bool varying[DIMENSIONS];
+};
 
 static const char legend[] =
 	"B: bytes a connection, the server's (client B: the client's, user); x plain: total "
@@ -162,110 +172,180 @@ static void print_verdict(char *text, const struct group *group)
 	}
 }
 
-/* The total of the same cell without TLS; NAN when the run has none. */
-static double plain_total(const struct group *groups, size_t count, const struct group *group)
+static bool is_floor_of(const json_t *plain, const json_t *row)
 {
-	for (size_t i = 0; i < count; i++)
-		if (!strcmp(row_text(groups[i].first, "tls"), "plain") &&
-		    row_same(groups[i].first, group->first, "reactor") &&
-		    row_same(groups[i].first, group->first, "park") &&
-		    row_same(groups[i].first, group->first, "connections"))
-			return groups[i].total;
+	return !strcmp(row_text(plain, "tls"), "plain") && row_same(plain, row, "reactor") &&
+	       row_same(plain, row, "park") && row_same(plain, row, "workers") &&
+	       !dimensions_compare(plain, row);
+}
+
+/* The total of the same cell without TLS; NAN when the run has none. */
+static double plain_total(const struct table *table, const struct group *group)
+{
+	for (size_t i = 0; i < table->made; i++)
+		if (is_floor_of(table->groups[i].first, group->first))
+			return table->groups[i].total;
 	return NAN;
 }
 
-static void print_row(char (*row)[GRID_TEXT], const struct group *groups, size_t count,
-		      const struct group *group, double *values)
+static void print_row(char (*row)[GRID_TEXT], const struct table *table, const struct group *group)
 {
+	size_t at = 2;
+
 	snprintf(row[0], GRID_TEXT, "%s", row_text(group->first, "cell"));
 	print_verdict(row[1], group);
+	at += grid_dimensions(row + at, group->first, table->varying);
 	for (size_t c = 0; c < COLUMNS; c++) {
+		double *values = table->values;
 		size_t n = 1;
 
 		if (columns[c].of)
 			n = collect(group, columns[c].of, values);
 		else
-			values[0] = group->total / plain_total(groups, count, group);
+			values[0] = group->total / plain_total(table, group);
 		if (n == 1 && !isfinite(values[0]))
 			n = 0;
-		grid_figure(row[c + 2], columns[c].decimals, columns[c].range, values, n);
+		grid_figure(row[at++], columns[c].decimals, columns[c].range, values, n);
 	}
+}
+
+/* Returns how many columns there are. */
+static size_t print_titles(char (*row)[GRID_TEXT], const struct table *table)
+{
+	size_t at = 2;
+
+	strcpy(row[0], "cell");
+	strcpy(row[1], "verdict");
+	at += grid_dimensions(row + at, NULL, table->varying);
+	for (size_t c = 0; c < COLUMNS; c++)
+		strcpy(row[at++], columns[c].title);
+	return at;
 }
 
 /* Sums up each cell's repeats; the lines are sorted, so they stand together. */
-static size_t make_groups(const json_t **rows, size_t count, struct group *groups, double *values)
+static void make_groups(struct table *table)
 {
-	size_t made = 0;
+	const json_t **rows = table->rows;
 
-	for (size_t i = 0; i < count; i++) {
-		struct group *last = made ? &groups[made - 1] : NULL;
+	for (size_t i = 0; i < table->count; i++) {
+		struct group *last = table->made ? &table->groups[table->made - 1] : NULL;
 
 		if (last && row_same(last->first, rows[i], "cell") &&
-		    row_same(last->first, rows[i], "connections"))
+		    row_same(last->first, rows[i], "workers") &&
+		    !dimensions_compare(last->first, rows[i]))
 			last->count++;
 		else
-			groups[made++] = (struct group){rows[i], &rows[i], 1, NAN};
+			table->groups[table->made++] = (struct group){rows[i], &rows[i], 1, NAN};
 	}
-	for (size_t i = 0; i < made; i++)
-		groups[i].total = stats_median(values, collect(&groups[i], of_total, values));
-	return made;
+	for (size_t i = 0; i < table->made; i++) {
+		size_t n = collect(&table->groups[i], of_total, table->values);
+
+		table->groups[i].total = stats_median(table->values, n);
+	}
 }
 
-static void print_reasons(FILE *stream, const json_t **rows, size_t count)
+/* " in_flight 64": what tells the line from others of its name. */
+static void print_setting(FILE *stream, const struct table *table, const json_t *row)
+{
+	char text[GRID_TEXT];
+
+	for (int d = 0; d < DIMENSIONS; d++) {
+		if (!table->varying[d])
+			continue;
+		dimensions_text(row, d, text, sizeof(text));
+		fprintf(stream, " %s %s", dimensions[d].name, text);
+	}
+}
+
+static void print_reasons(FILE *stream, const struct table *table)
 {
 	bool any = false;
 
-	for (size_t i = 0; i < count; i++) {
-		if (row_passed(rows[i]))
+	for (size_t i = 0; i < table->count; i++) {
+		const json_t *row = table->rows[i];
+
+		if (row_passed(row))
 			continue;
-		fprintf(stream, "%s%s #%.0f: %s: %s\n", any ? "" : "\n", row_text(rows[i], "cell"),
-			row_number(rows[i], "repeat"), row_text(rows[i], "verdict"),
-			row_text(rows[i], "reason"));
+		fprintf(stream, "%s%s #%.0f", any ? "" : "\n", row_text(row, "cell"),
+			row_number(row, "repeat"));
+		print_setting(stream, table, row);
+		fprintf(stream, ": %s: %s\n", row_text(row, "verdict"), row_text(row, "reason"));
 		any = true;
 	}
 }
 
-static int by_name(const void *a, const void *b)
+static int compare(double a, double b)
+{
+	return (a > b) - (a < b);
+}
+
+static int by_group(const void *a, const void *b)
 {
 	const json_t *x = *(const json_t *const *)a, *y = *(const json_t *const *)b;
 	int order = strcmp(row_text(x, "cell"), row_text(y, "cell"));
-	double difference = row_number(x, "connections") - row_number(y, "connections");
 
 	if (!order)
-		order = (difference > 0) - (difference < 0);
-	difference = row_number(x, "repeat") - row_number(y, "repeat");
-	return order ? order : (difference > 0) - (difference < 0);
+		order = dimensions_compare(x, y);
+	if (!order)
+		order = compare(row_number(x, "workers"), row_number(y, "workers"));
+	return order ? order : compare(row_number(x, "repeat"), row_number(y, "repeat"));
+}
+
+/* 0, or -ENOMEM; to be freed either way. */
+static int table_make(struct table *table, const json_t *lines)
+{
+	size_t count = json_array_size(lines);
+
+	*table = (struct table){
+		.rows = calloc(count + 1, sizeof(*table->rows)),
+		.count = count,
+		.groups = calloc(count + 1, sizeof(*table->groups)),
+		.values = calloc(count + 1, sizeof(*table->values)),
+	};
+	if (!table->rows || !table->groups || !table->values)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++)
+		table->rows[i] = json_array_get(lines, i);
+	qsort(table->rows, count, sizeof(*table->rows), by_group);
+	dimensions_varying(table->rows, count, table->varying);
+	make_groups(table);
+	return 0;
+}
+
+static void table_free(struct table *table)
+{
+	free(table->rows);
+	free(table->groups);
+	free(table->values);
+}
+
+static int print_groups(FILE *stream, const struct table *table)
+{
+	char(*texts)[GRID_TEXT] = calloc((table->made + 1) * TEXTS_MAX, sizeof(*texts));
+	size_t width;
+
+	if (!texts)
+		return -ENOMEM;
+	width = print_titles(texts, table);
+	for (size_t i = 0; i < table->made; i++)
+		print_row(texts + (i + 1) * width, table, &table->groups[i]);
+	grid_print(stream, texts, table->made + 1, width, 2);
+	free(texts);
+	return 0;
 }
 
 int table_print(FILE *stream, const json_t *lines)
 {
-	size_t count = json_array_size(lines), made;
-	const json_t **rows = calloc(count + 1, sizeof(const json_t *));
-	struct group *groups = calloc(count + 1, sizeof(*groups));
-	double *values = calloc(count + 1, sizeof(*values));
-	char(*texts)[TEXTS][GRID_TEXT] = calloc(count + 1, sizeof(*texts));
-	int ret = -ENOMEM;
+	struct table table;
+	int ret = table_make(&table, lines);
 
-	if (!rows || !groups || !values || !texts)
-		goto out;
-	for (size_t i = 0; i < count; i++)
-		rows[i] = json_array_get(lines, i);
-	qsort(rows, count, sizeof(const json_t *), by_name);
-	made = make_groups(rows, count, groups, values);
-	strcpy(texts[0][0], "cell");
-	strcpy(texts[0][1], "verdict");
-	for (size_t c = 0; c < COLUMNS; c++)
-		strcpy(texts[0][c + 2], columns[c].title);
-	for (size_t i = 0; i < made; i++)
-		print_row(texts[i + 1], groups, made, &groups[i], values);
-	grid_print(stream, texts[0], made + 1, TEXTS, 2);
-	fprintf(stream, "\n%s", legend);
-	ret = table_active_print(stream, rows, count);
-	print_reasons(stream, rows, count);
-out:
-	free(rows);
-	free(groups);
-	free(values);
-	free(texts);
+	if (!ret)
+		ret = print_groups(stream, &table);
+	if (!ret) {
+		fprintf(stream, "\n%s", legend);
+		ret = table_active_print(stream, table.rows, table.count);
+		print_reasons(stream, &table);
+	}
+	table_free(&table);
 	return ret;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/bench/dimensions.h"
 #include "harness/bench/grid.h"
 #include "harness/measure/stats.h"
 
@@ -21,6 +22,7 @@ struct entry {
 struct entries {
 	struct entry *entry; /* owned, ordered */
 	size_t count;
+	bool varying[DIMENSIONS]; /* of the lines */
 };
 
 static const struct column {
@@ -38,8 +40,8 @@ static const struct column {
 	{"req/s", "rps", 0, false, false},
 };
 #define COLUMNS (sizeof(columns) / sizeof(*columns))
-/* Before them: the name and the fraction. */
-#define TEXTS (COLUMNS + 2)
+/* Before them: the name, the dimensions that vary, and the fraction. */
+#define TEXTS_MAX (2 + DIMENSIONS + COLUMNS)
 
 static const char legend[] =
 	"active: that part of the connections asks again as soon as it is answered (conns: how "
@@ -60,8 +62,7 @@ static int by_setting(const struct entry *a, const struct entry *b)
 	if (!order)
 		order = strcmp(row_text(a->row, "park"), row_text(b->row, "park"));
 	if (!order)
-		order = compare(row_number(a->row, "connections"),
-				row_number(b->row, "connections"));
+		order = dimensions_compare(a->row, b->row);
 	if (!order)
 		order = compare(row_number(a->row, "workers"), row_number(b->row, "workers"));
 	if (!order)
@@ -124,8 +125,11 @@ static double reference(const struct entries *entries, const struct entry *entry
 static void print_line(char (*row)[GRID_TEXT], const struct entries *entries,
 		       const struct entry *first, size_t count, double *values)
 {
+	size_t at = 1;
+
 	snprintf(row[0], GRID_TEXT, "%s", row_text(first->row, "cell"));
-	snprintf(row[1], GRID_TEXT, "%.6g %%", 100 * row_number(first->active, "fraction"));
+	at += grid_dimensions(row + at, first->row, entries->varying);
+	snprintf(row[at++], GRID_TEXT, "%.6g %%", 100 * row_number(first->active, "fraction"));
 	for (size_t c = 0; c < COLUMNS; c++) {
 		const struct column *column = &columns[c];
 		size_t n = 0;
@@ -139,12 +143,12 @@ static void print_line(char (*row)[GRID_TEXT], const struct entries *entries,
 				values[n++] = value;
 		}
 		stats_sort(values, n);
-		grid_figure(row[c + 2], column->decimals, column->range, values, n);
+		grid_figure(row[at++], column->decimals, column->range, values, n);
 	}
 }
 
 /* Fills in all lines, an empty one between settings; returns how many. */
-static size_t print_lines(char (*texts)[TEXTS][GRID_TEXT], const struct entries *entries,
+static size_t print_lines(char (*texts)[GRID_TEXT], size_t width, const struct entries *entries,
 			  double *values)
 {
 	size_t lines = 0, next;
@@ -157,38 +161,52 @@ static size_t print_lines(char (*texts)[TEXTS][GRID_TEXT], const struct entries 
 				break;
 		if (i && by_setting(first - 1, first))
 			lines++;
-		print_line(texts[lines++], entries, first, next - i, values);
+		print_line(texts + lines++ * width, entries, first, next - i, values);
 	}
 	return lines;
+}
+
+/* Returns how many columns there are. */
+static size_t print_titles(char (*row)[GRID_TEXT], const struct entries *entries)
+{
+	size_t at = 1;
+
+	strcpy(row[0], "cell");
+	at += grid_dimensions(row + at, NULL, entries->varying);
+	strcpy(row[at++], "active");
+	for (size_t c = 0; c < COLUMNS; c++)
+		strcpy(row[at++], columns[c].title);
+	return at;
+}
+
+static int print_table(FILE *stream, const struct entries *entries)
+{
+	double *values = calloc(entries->count, sizeof(*values));
+	/* The titles, and at most an empty line for each. */
+	char(*texts)[GRID_TEXT] = calloc((2 * entries->count + 1) * TEXTS_MAX, sizeof(*texts));
+	int ret = values && texts ? 0 : -ENOMEM;
+
+	if (!ret) {
+		size_t width = print_titles(texts, entries);
+		size_t lines = print_lines(texts + width, width, entries, values);
+
+		fprintf(stream, "\n");
+		grid_print(stream, texts, lines + 1, width, 1);
+		fprintf(stream, "\n%s", legend);
+	}
+	free(values);
+	free(texts);
+	return ret;
 }
 
 int table_active_print(FILE *stream, const json_t *const *rows, size_t count)
 {
 	struct entries entries;
-	char(*texts)[TEXTS][GRID_TEXT];
-	double *values;
 	int ret = collect_entries(&entries, rows, count);
 
-	if (ret || entries.count == 0)
-		goto out;
-	values = calloc(entries.count, sizeof(*values));
-	/* The titles, and at most an empty line for each. */
-	texts = calloc(2 * entries.count + 1, sizeof(*texts));
-	if (values && texts) {
-		strcpy(texts[0][0], "cell");
-		strcpy(texts[0][1], "active");
-		for (size_t c = 0; c < COLUMNS; c++)
-			strcpy(texts[0][c + 2], columns[c].title);
-		fprintf(stream, "\n");
-		grid_print(stream, texts[0], print_lines(texts + 1, &entries, values) + 1, TEXTS,
-			   1);
-		fprintf(stream, "\n%s", legend);
-	} else {
-		ret = -ENOMEM;
-	}
-	free(values);
-	free(texts);
-out:
+	dimensions_varying(rows, count, entries.varying);
+	if (!ret && entries.count)
+		ret = print_table(stream, &entries);
 	free(entries.entry);
 	return ret;
 }

@@ -10,6 +10,9 @@
 #define BODY_GREETING "Hello, world\n"
 #define BODY_GREETING_BYTES (sizeof(BODY_GREETING) - 1)
 
+/* The longest body there is, of `/N`. */
+#define BODY_BYTES_MAX (1u << 20)
+
 /* Bytes [offset, offset + len) of the body of `/N`: the alphabet over and over. */
 void body_fill(uint8_t *buf, size_t offset, size_t len);
 /* 0 when bytes[0..len) is that part of the body; else the first wrong index + 1. */

@@ -280,6 +280,11 @@ void conn_output(struct worker *worker, struct conn *conn)
 		resume(worker, conn);
 }
 
+void conn_update_keys(struct conn *conn)
+{
+	conn->new_keys = true;
+}
+
 void conn_end(struct worker *worker, struct conn *conn)
 {
 	conn->last_words = true;

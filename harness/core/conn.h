@@ -55,6 +55,7 @@ struct conn {
 	uint8_t kept;     /* enum conn_kept */
 	bool peer_done;   /* the peer will send no more */
 	bool gate_closed; /* the reactor was told to hold input back */
+	bool new_keys;    /* our KeyUpdate goes out before what the app says next */
 	bool last_words;  /* ends when the app has no more output */
 };
 
@@ -77,6 +78,8 @@ size_t conn_object_bytes(const struct worker *worker);
 struct conn *conn_open(struct worker *worker, int fd, int *error);
 /* The app has output: sends it as far as it goes. */
 void conn_output(struct worker *worker, struct conn *conn);
+/* The next output begins with a KeyUpdate that asks for the peer's. */
+void conn_update_keys(struct conn *conn);
 /* A request or response is complete: the next one has its full time. */
 void conn_progress(struct conn *conn);
 /* Ends properly once the app's output is sent: close_notify, then close. */

@@ -180,3 +180,21 @@ int keys_close_notify(struct worker *worker, struct conn *conn, struct tls_io *i
 		return tls->close_notify(conn->tls, io);
 	return tls->parked_close_notify(worker->tls_ctx, &worker->parked[conn->slot], io);
 }
+
+int keys_update(struct worker *worker, struct conn *conn, struct tls_io *io)
+{
+	const struct tls_ops *tls = worker->config.tls;
+
+	if (conn->tls)
+		return tls->key_update(conn->tls, io);
+	return tls->parked_key_update(worker->tls_ctx, &worker->parked[conn->slot], io);
+}
+
+bool keys_await_update(const struct worker *worker, const struct conn *conn)
+{
+	const struct tls_ops *tls = worker->config.tls;
+
+	if (conn->tls)
+		return tls->awaits_key_update(conn->tls);
+	return tls->parked_awaits_key_update(&worker->parked[conn->slot]);
+}

@@ -32,11 +32,13 @@ struct conn *keys_wake(struct worker *worker, uint32_t slot);
 /* Zeroes the record of a connection that ends. */
 void keys_forget(struct worker *worker, uint32_t slot);
 
-/* decrypt, encrypt and close_notify of tls_backend.h, with whatever the connection has. */
+/* decrypt, encrypt, ... of tls_backend.h, with whatever the connection has. */
 int keys_decrypt(struct worker *worker, struct conn *conn, struct tls_io *io, uint8_t *plain,
 		 size_t size, size_t *len);
 int keys_encrypt(struct worker *worker, struct conn *conn, struct tls_io *io, const uint8_t *plain,
 		 size_t len, size_t *used);
 int keys_close_notify(struct worker *worker, struct conn *conn, struct tls_io *io);
+int keys_update(struct worker *worker, struct conn *conn, struct tls_io *io);
+bool keys_await_update(const struct worker *worker, const struct conn *conn);
 
 #endif

@@ -148,6 +148,19 @@ static bool step_input(struct pump *p)
 	}
 }
 
+static bool step_keys(struct pump *p)
+{
+	int rc = keys_update(p->worker, p->conn, &p->io);
+
+	if (rc == -ENOBUFS)
+		return pump_send(p);
+	p->conn->new_keys = false;
+	if (!rc)
+		return true;
+	conn_close(p->worker, p->conn, errno_name(rc));
+	return false;
+}
+
 /* Plaintext that fits what is left of the output buffer as one record. */
 static size_t plain_room(const struct tls_io *io)
 {
@@ -181,6 +194,8 @@ static bool pump_step(struct pump *p)
 {
 	if (p->conn->state == CONN_HANDSHAKE)
 		return step_handshake(p);
+	if (p->conn->state == CONN_OPEN && p->conn->new_keys)
+		return step_keys(p);
 	if (p->conn->state == CONN_OPEN && step_output(p))
 		return true;
 	return p->conn->state == CONN_OPEN && p->io.in_len && step_input(p);

@@ -52,6 +52,20 @@ void load_round(struct load *load)
 	begin(load, load_worker_round);
 }
 
+void load_fetch(struct load *load, uint32_t bytes)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/%u", bytes);
+	request_init(&load->shared.history, path);
+	begin(load, load_worker_fetch);
+}
+
+void load_key_update(struct load *load)
+{
+	begin(load, load_worker_key_update);
+}
+
 void load_active(struct load *load, double fraction, double seconds)
 {
 	load->shared.active_fraction = fraction;

@@ -2,7 +2,7 @@
 /*
  * harness/load/ - the load generator: the connection core in the client's role,
  * on the epoll reactor always, taken through the phases of a cell: ramp, hold,
- * rounds, close. Nothing is tried twice.
+ * history, rounds, close. Nothing is tried twice.
  */
 #ifndef HARNESS_LOAD_LOAD_H
 #define HARNESS_LOAD_LOAD_H
@@ -24,7 +24,7 @@ struct load_config {
 	struct sockaddr_in server;
 	unsigned workers;
 	uint32_t connections;
-	uint32_t in_flight; /* handshakes at a time, all workers together */
+	uint32_t in_flight; /* handshakes, or fetches, at a time, all workers together */
 	const char *path;   /* asked for in rounds: `/` or `/N` */
 	unsigned timeout_s; /* of a handshake, and of a response */
 };
@@ -50,6 +50,11 @@ int load_start(struct load **load, const struct load_config *config, char *reaso
 /* Begin a phase; load_wait tells its end. */
 void load_ramp(struct load *load);
 void load_round(struct load *load);
+/* Every connection asks once for a body of so many bytes, at most in_flight of them at a time. */
+void load_fetch(struct load *load, uint32_t bytes);
+/* Every connection once, as many at a time: our KeyUpdate, which asks for the server's, and a
+ * request. ok: the response came under new keys both ways. */
+void load_key_update(struct load *load);
 /* So large a fraction of the connections, at least one a worker, asks again as soon as it is
  * answered, until `seconds` are over; the others stay idle. */
 void load_active(struct load *load, double fraction, double seconds);

@@ -20,6 +20,7 @@ struct load_conn {
 	uint64_t start_ns;         /* of the connect; while it is being established */
 	struct response *response; /* while one is expected; ours */
 	size_t request_sent;
+	bool new_keys; /* the response must come under keys that the server has changed */
 };
 
 static struct load_worker *load_worker(const struct worker *worker)
@@ -160,7 +161,7 @@ static void on_established(struct worker *worker, struct conn *conn)
 /* ---- rounds ---- */
 
 /* The request leaves with the connection's next output. */
-static void expect(struct load_worker *lw, struct conn *conn)
+static void expect(struct load_worker *lw, struct conn *conn, const struct request *request)
 {
 	struct load_conn *lc = conn_app(conn);
 
@@ -170,13 +171,13 @@ static void expect(struct load_worker *lw, struct conn *conn)
 		conn_close(&lw->worker, conn, "ENOMEM");
 		return;
 	}
-	response_init(lc->response, &lw->shared->request);
+	response_init(lc->response, request);
 	lc->request_sent = 0;
 }
 
 static void ask(struct load_worker *lw, struct conn *conn)
 {
-	expect(lw, conn);
+	expect(lw, conn, &lw->shared->request);
 	conn_output(&lw->worker, conn);
 }
 
@@ -236,14 +237,69 @@ void load_worker_active(struct worker *worker, void *unused)
 		ask_some(lw, lw->active);
 }
 
+/* ---- sweeps: bounded, so that what is under way does not count as what a connection keeps ---- */
+
+static void fetch(struct load_worker *lw, struct conn *conn)
+{
+	expect(lw, conn, &lw->shared->history);
+	conn_output(&lw->worker, conn);
+}
+
+/* Our KeyUpdate asks for the server's, which it owes us before its next application data (RFC 8446
+ * section 4.6.3): so a request behind ours brings it, however lazy a library is. */
+static void update_keys(struct load_worker *lw, struct conn *conn)
+{
+	((struct load_conn *)conn_app(conn))->new_keys = true;
+	conn_update_keys(conn);
+	ask(lw, conn);
+}
+
+static void sweep_on(struct load_worker *lw)
+{
+	struct worker *worker = &lw->worker;
+
+	while (lw->next < worker->slots.top && lw->pending < lw->in_flight_max) {
+		uint32_t slot = lw->next++;
+		struct conn *conn = conn_is_open(worker, slot) ? keys_wake(worker, slot) : NULL;
+
+		if (conn)
+			lw->act(lw, conn);
+	}
+	if (!lw->pending)
+		end_phase(lw);
+}
+
+static void begin_sweep(struct load_worker *lw, void (*act)(struct load_worker *, struct conn *))
+{
+	begin_phase(lw, LOAD_SWEEP);
+	lw->act = act;
+	lw->next = 0;
+}
+
+void load_worker_fetch(struct worker *worker, void *unused)
+{
+	(void)unused;
+	begin_sweep(load_worker(worker), fetch);
+}
+
+void load_worker_key_update(struct worker *worker, void *unused)
+{
+	(void)unused;
+	begin_sweep(load_worker(worker), update_keys);
+}
+
+/* ---- requests and responses ---- */
+
 static size_t on_produce(struct worker *worker, struct conn *conn, uint8_t *buf, size_t size)
 {
-	const struct request *request = &load_worker(worker)->shared->request;
+	const struct request *request;
 	struct load_conn *lc = conn_app(conn);
 	size_t len;
 
+	(void)worker;
 	if (!lc->response)
 		return 0;
+	request = lc->response->request;
 	len = request->len - lc->request_sent;
 	if (len > size)
 		len = size;
@@ -269,15 +325,18 @@ static void on_data(struct worker *worker, struct conn *conn, const uint8_t *byt
 	}
 	if (!response_input(lc->response, bytes, len))
 		return;
+	if (lc->new_keys && keys_await_update(worker, conn))
+		lc->response->wrong = "the server did not update its keys";
 	if (lc->response->wrong) {
 		conn_close(worker, conn, lc->response->wrong);
 		return;
 	}
+	lc->new_keys = false;
 	forget_response(lc);
 	conn_progress(conn);
 	settle_one(lw, NULL);
 	if (lw->phase == LOAD_ACTIVE && lw->last_ns < lw->shared->active_end_ns)
-		expect(lw, conn);
+		expect(lw, conn, &lw->shared->request);
 }
 
 static bool on_busy(const struct worker *worker, const struct conn *conn)
@@ -342,6 +401,8 @@ static void on_turn(struct worker *worker)
 
 	if (lw->phase == LOAD_RAMP)
 		ramp_on(lw);
+	else if (lw->phase == LOAD_SWEEP)
+		sweep_on(lw);
 	else if (lw->phase != LOAD_IDLE && !lw->pending)
 		end_phase(lw);
 }

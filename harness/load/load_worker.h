@@ -14,13 +14,15 @@ enum load_phase {
 	LOAD_IDLE, /* connections are held; one that ends was dropped */
 	LOAD_RAMP,
 	LOAD_ROUND,
+	LOAD_SWEEP,  /* every connection does something once, some at a time */
 	LOAD_ACTIVE, /* some ask again and again, the rest stay idle */
 	LOAD_CLOSE,
 };
 
 /* What all workers share. */
 struct load_shared {
-	struct request request;
+	struct request request; /* of rounds */
+	struct request history; /* of a fetch */
 	uint64_t start_ns;      /* of the phase; set before the workers begin it */
 	double active_fraction; /* of the open connections */
 	uint64_t active_end_ns; /* nobody asks again after this */
@@ -38,12 +40,14 @@ struct load_worker {
 	struct sockaddr_in server;
 	uint64_t first; /* its connections are first .. first + quota */
 	uint32_t quota;
-	uint32_t in_flight_max;
+	uint32_t in_flight_max; /* in ramp and sweep */
 
 	enum load_phase phase;
 	uint32_t started, in_flight; /* ramp */
 	uint32_t pending;            /* but in the ramp: results to come */
-	uint32_t active;             /* connections that ask again and again */
+	void (*act)(struct load_worker *lw, struct conn *conn); /* sweep: what each does */
+	uint32_t next;   /* sweep: slots below it had their turn */
+	uint32_t active; /* connections that ask again and again */
 	uint64_t open;
 	uint64_t ok, failed;   /* of the phase */
 	uint64_t last_ns;      /* the last result of the phase */
@@ -60,6 +64,8 @@ extern const struct app_ops load_app;
 /* The beginnings of phases, to be run in the worker's thread. */
 void load_worker_ramp(struct worker *worker, void *unused);
 void load_worker_round(struct worker *worker, void *unused);
+void load_worker_fetch(struct worker *worker, void *unused);
+void load_worker_key_update(struct worker *worker, void *unused);
 void load_worker_active(struct worker *worker, void *unused);
 void load_worker_close(struct worker *worker, void *unused);
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "harness/common/address.h"
+#include "harness/common/body.h"
 #include "harness/common/clock.h"
 #include "harness/common/control.h"
 #include "harness/common/options.h"
@@ -59,9 +60,8 @@ static const struct argp_option options[] = {
 	{"samples", OPT_SAMPLES, "FILE", 0,
 	 "Write every handshake time, in microseconds, one a line", 2},
 	{"control", OPT_CONTROL, NULL, 0,
-	 "Take the commands `ramp`, `hold SECONDS`, `round`, `active FRACTION SECONDS`, `close` "
-	 "and `quit` on standard input, "
-	 "answer in JSON",
+	 "Take the commands `ramp`, `hold SECONDS`, `fetch BYTES`, `key_update`, `round`, `active "
+	 "FRACTION SECONDS`, `close` and `quit` on standard input, answer in JSON",
 	 3},
 	{"crypto-floor", OPT_CRYPTO_FLOOR, "N", 0,
 	 "No network: measure N handshakes in memory against --server-tls", 3},
@@ -218,30 +218,53 @@ static json_t *hold(struct load *load, const struct arguments *a, double seconds
 			 "open", (json_int_t)result.open, "failures", tally_json(&result.failures));
 }
 
+/* What a phase of requests came to. */
+static json_t *answers(const char *event, const struct load_result *result)
+{
+	return json_pack("{s:s,s:I,s:I,s:f,s:f,s:o}", "event", event, "ok", (json_int_t)result->ok,
+			 "failed", (json_int_t)result->failed, "seconds", result->seconds, "rps",
+			 result->seconds > 0 ? (double)result->ok / result->seconds : 0.0,
+			 "failures", tally_json(&result->failures));
+}
+
+static json_t *fetch(struct load *load, const struct arguments *a, unsigned bytes)
+{
+	struct load_result result;
+
+	load_fetch(load, bytes);
+	await(load, a, "fetch", &result);
+	return answers("fetch", &result);
+}
+
 static json_t *round_trip(struct load *load, const struct arguments *a)
 {
 	struct load_result result;
 
 	load_round(load);
 	await(load, a, "round", &result);
-	return json_pack("{s:s,s:I,s:I,s:f,s:f,s:o}", "event", "round", "ok", (json_int_t)result.ok,
-			 "failed", (json_int_t)result.failed, "seconds", result.seconds, "rps",
-			 result.seconds > 0 ? (double)result.ok / result.seconds : 0.0, "failures",
-			 tally_json(&result.failures));
+	return answers("round", &result);
+}
+
+static json_t *update_keys(struct load *load, const struct arguments *a)
+{
+	struct load_result result;
+
+	load_key_update(load);
+	await(load, a, "key_update", &result);
+	return answers("key_update", &result);
 }
 
 static json_t *be_active(struct load *load, const struct arguments *a, double fraction,
 			 double seconds)
 {
 	struct load_result result;
+	json_t *answer;
 
 	load_active(load, fraction, seconds);
 	await(load, a, "active", &result);
-	return json_pack("{s:s,s:I,s:I,s:I,s:f,s:f,s:o}", "event", "active", "connections",
-			 (json_int_t)result.active, "ok", (json_int_t)result.ok, "failed",
-			 (json_int_t)result.failed, "seconds", result.seconds, "rps",
-			 result.seconds > 0 ? (double)result.ok / result.seconds : 0.0, "failures",
-			 tally_json(&result.failures));
+	answer = answers("active", &result);
+	json_object_set_new(answer, "connections", json_integer((json_int_t)result.active));
+	return answer;
 }
 
 static json_t *close_all(struct load *load, const struct arguments *a)
@@ -260,6 +283,7 @@ static json_t *close_all(struct load *load, const struct arguments *a)
 static bool obey(struct load *load, const struct arguments *a, const char *line)
 {
 	double fraction, seconds;
+	unsigned bytes;
 
 	if (!strcmp(line, "quit"))
 		return false;
@@ -269,14 +293,18 @@ static bool obey(struct load *load, const struct arguments *a, const char *line)
 		control_say(hold(load, a, seconds));
 	else if (!strcmp(line, "round"))
 		control_say(round_trip(load, a));
+	else if (!strcmp(line, "key_update"))
+		control_say(update_keys(load, a));
+	else if (sscanf(line, "fetch %u", &bytes) == 1 && bytes > 0 && bytes <= BODY_BYTES_MAX)
+		control_say(fetch(load, a, bytes));
 	else if (sscanf(line, "active %lf %lf", &fraction, &seconds) == 2 && fraction > 0 &&
 		 fraction <= 1 && seconds >= 0 && seconds < SECONDS_MAX)
 		control_say(be_active(load, a, fraction, seconds));
 	else if (!strcmp(line, "close"))
 		control_say(close_all(load, a));
 	else
-		control_complain(line,
-				 "ramp, hold SECONDS, round, active FRACTION SECONDS, close, quit");
+		control_complain(line, "ramp, hold SECONDS, fetch BYTES, key_update, round, active "
+				       "FRACTION SECONDS, close, quit");
 	return true;
 }
 

@@ -57,7 +57,7 @@ static int64_t path_number(const struct http *http)
 		if (http->path[i] < '0' || http->path[i] > '9')
 			return -1;
 		n = n * 10 + (http->path[i] - '0');
-		if (n > HTTP_BODY_MAX)
+		if (n > BODY_BYTES_MAX)
 			return -1;
 	}
 	return n;

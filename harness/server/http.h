@@ -15,7 +15,6 @@
 
 #include <http_parser.h>
 
-#define HTTP_BODY_MAX (1u << 20)
 #define HTTP_HEADER_MAX 8192u
 #define HTTP_PATH_BYTES 32
 

@@ -380,6 +380,51 @@ static void check_windows(struct pair *pair)
 	assert_alive(pair);
 }
 
+/* Ours asks; the answer comes before the next data, and both ways are under new keys then. */
+static void check_cycle(struct pair *pair)
+{
+	struct tls_parked before[] = {pair->client, pair->server};
+	struct tls_io io = {.out = pair->last.out, .out_size = OUT_BYTES};
+	uint8_t record[128];
+	size_t len;
+
+	assert_false(record13_awaits_key_update(&pair->client));
+	assert_int_equal(record13_key_update(pair->record13, &pair->client, &io), 0);
+	assert_true(record13_awaits_key_update(&pair->client));
+	assert_int_equal(pair->client.write_seq, 0);
+	len = io.out_len;
+	memcpy(record, pair->last.out, len);
+	assert_int_equal(take(pair, &pair->server, record, len), -EINPROGRESS);
+	len = pair->last.out_len;
+	memcpy(record, pair->last.out, len);
+	assert_int_equal(take(pair, &pair->client, record, len), -EINPROGRESS);
+	assert_false(record13_awaits_key_update(&pair->client));
+	assert_memory_not_equal(pair->client.read_secret, before[0].read_secret, 32);
+	assert_memory_not_equal(pair->server.read_secret, before[1].read_secret, 32);
+	assert_alive(pair);
+}
+
+static void cycles_of_key_updates(struct pair *pair)
+{
+	struct tls_io none = {.out = pair->last.out, .out_size = 8};
+
+	for (int i = 0; i < 3; i++)
+		check_cycle(pair);
+	assert_int_equal(record13_key_update(pair->record13, &pair->client, &none), -ENOBUFS);
+	assert_false(record13_awaits_key_update(&pair->client));
+	assert_alive(pair);
+	none.out_size = OUT_BYTES;
+	assert_int_equal(record13_close_notify(pair->record13, &pair->client, &none), 0);
+	assert_int_equal(record13_key_update(pair->record13, &pair->client, &none), -EPROTO);
+	assert_string_equal(record13_reason(pair->record13), "close_notify has been sent");
+}
+
+static void we_ask_for_new_keys(void **state)
+{
+	(void)state;
+	for_each_suite(cycles_of_key_updates);
+}
+
 static void a_full_window_takes_nothing(void **state)
 {
 	(void)state;
@@ -400,6 +445,7 @@ int main(void)
 		cmocka_unit_test(key_updates_are_followed),
 		cmocka_unit_test(keys_are_replaced_in_time),
 		cmocka_unit_test(the_peer_is_asked_once),
+		cmocka_unit_test(we_ask_for_new_keys),
 		cmocka_unit_test(a_full_window_takes_nothing),
 	};
 

@@ -36,15 +36,21 @@ static void reads_every_setting(void **state)
 	assert_int_equal(exp.tls.count, 2);
 	assert_string_equal(exp.tls.name[1], "boringssl");
 	assert_int_equal(exp.park.count, 2);
-	assert_int_equal(exp.connections, 500);
+	assert_int_equal(exp.dimension[DIM_CONNECTIONS].count, 1);
+	assert_int_equal(exp.dimension[DIM_CONNECTIONS].value[0], 500);
 	assert_int_equal(exp.repeat, 3);
 	assert_int_equal(exp.workers, 4);
 	assert_string_equal(exp.client_tls, "openssl");
 	assert_string_equal(exp.client_park, "hold");
 	assert_int_equal(exp.client_workers, 1);
-	assert_int_equal(exp.in_flight, 8);
+	assert_int_equal(exp.dimension[DIM_IN_FLIGHT].count, 3);
+	assert_int_equal(exp.dimension[DIM_IN_FLIGHT].value[0], 8);
+	assert_int_equal(exp.dimension[DIM_IN_FLIGHT].value[2], 1000);
+	assert_int_equal(exp.dimension[DIM_HISTORY_BYTES].count, 2);
+	assert_int_equal(exp.dimension[DIM_HISTORY_BYTES].value[1], 65536);
 	assert_true(exp.settle_s == 2);
 	assert_true(exp.hold_s == 0.25);
+	assert_int_equal(exp.key_updates, 3);
 	assert_int_equal(exp.active.count, 2);
 	assert_true(exp.active.value[0] == 0.001);
 	assert_true(exp.active.value[1] == 1);
@@ -69,6 +75,11 @@ static void fills_in_the_rest(void **state)
 	assert_int_equal(exp.repeat, 1);
 	assert_int_equal(exp.seed, 0);
 	assert_int_equal(exp.active.count, 0);
+	assert_int_equal(exp.key_updates, 0);
+	assert_int_equal(exp.dimension[DIM_IN_FLIGHT].count, 1);
+	assert_int_equal(exp.dimension[DIM_IN_FLIGHT].value[0], 64);
+	assert_int_equal(exp.dimension[DIM_HISTORY_BYTES].count, 1);
+	assert_int_equal(exp.dimension[DIM_HISTORY_BYTES].value[0], 0);
 	assert_true(exp.gates.ramp_s_max == 0);
 	assert_string_equal(experiment_client_tls(&exp, "plain"), "plain");
 	assert_string_equal(experiment_client_tls(&exp, "openssl"), "boringssl");
@@ -102,6 +113,14 @@ static const struct {
 	{"count_zero.cfg", ":4: connections: must be from 1 to 16000000, not 0"},
 	{"count_negative.cfg", ":4: connections: must be from 1 to 16000000, not -5"},
 	{"count_huge.cfg", ":4: connections: must be from 1 to 16000000, not 99999999999"},
+	{"list_empty.cfg", ":4: connections: must be one value or an array of 1 to 16, as in [ 1,"},
+	{"list_group.cfg", ":4: connections: must be one value or an array"},
+	{"list_long.cfg", ":5: in_flight: must be one value or an array of 1 to 16"},
+	{"list_type.cfg", ":4: connections: must be a whole number"},
+	{"list_range.cfg", ":5: in_flight: must be from 1 to 65536, not 0"},
+	{"list_twice.cfg", ":4: connections: 100 is listed twice"},
+	{"history_large.cfg", ":5: history_bytes: must be from 0 to 1048576, not 1048577"},
+	{"updates_list.cfg", ":5: key_updates: must be a whole number"},
 	{"real_type.cfg", ":5: settle_s: must be a number"},
 	{"real_range.cfg", ":5: hold_s: must be from 0 to 86400, not -0.5"},
 	{"fraction_zero.cfg", ":5: active: element 1 must be a number with a point, more than 0"},

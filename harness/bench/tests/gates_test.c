@@ -16,11 +16,12 @@ static const struct gate_limits no_limits;
 /* A cell in which all went well. */
 static struct result good_result(const char *tls)
 {
-	struct matrix_cell cell = {.reactor = "epoll", .park = "shed"};
+	struct matrix_cell cell = {
+		.reactor = "epoll", .park = "shed", .dimension = {[DIM_CONNECTIONS] = 100}};
 	struct result result;
 
 	strcpy(cell.tls, tls);
-	result_init(&result, &cell, 2, 100);
+	result_init(&result, &cell, 2);
 	result.established = 100;
 	result.dropped_idle = 0;
 	result.ramp_s = 2;
@@ -103,6 +104,56 @@ static void nothing_may_drop_while_idle(void **state)
 	result.dropped_idle = NAN;
 	gates_after_hold(&result, NULL);
 	assert_judged(&result, VERDICT_FAIL, "dropped while idle");
+}
+
+static void every_fetch_must_be_ok(void **state)
+{
+	json_t *failures = json_pack("{s:i}", "body too short", 2);
+	struct result result = good_result("openssl");
+
+	(void)state;
+	result.history = (struct result_round){100, 0, 1000};
+	gates_after_history(&result, NULL);
+	assert_judged(&result, VERDICT_PASS, "");
+	result.history = (struct result_round){98, 2, 1000};
+	gates_after_history(&result, failures);
+	assert_judged(&result, VERDICT_FAIL, "history: 98 of 100 ok, 2 failed (body too short 2)");
+	json_decref(failures);
+}
+
+static void every_key_must_change(void **state)
+{
+	json_t *failures = json_pack("{s:i}", "the server did not update its keys", 1);
+	struct result result = good_result("openssl");
+
+	(void)state;
+	result.key_updates = (struct result_key_updates){300, 0};
+	gates_after_key_updates(&result, 3, NULL);
+	assert_judged(&result, VERDICT_PASS, "");
+	result.key_updates = (struct result_key_updates){299, 1};
+	gates_after_key_updates(&result, 3, failures);
+	assert_judged(
+		&result, VERDICT_FAIL,
+		"key updates: 299 of 300 ok, 1 failed (the server did not update its keys 1)");
+	json_decref(failures);
+	/* One that is gone takes no part. */
+	result = good_result("openssl");
+	result.key_updates = (struct result_key_updates){299, 0};
+	gates_after_key_updates(&result, 3, NULL);
+	assert_judged(&result, VERDICT_FAIL, "cause unknown");
+}
+
+static void no_session_may_be_kept(void **state)
+{
+	struct result result = good_result("openssl");
+
+	(void)state;
+	gates_after_parking(&result);
+	assert_judged(&result, VERDICT_PASS, "");
+	tally_add(&result.kept, "TLS 1.2", 3);
+	tally_add(&result.kept, "bytes pending", 1);
+	gates_after_parking(&result);
+	assert_judged(&result, VERDICT_INVALID, "sessions were kept (TLS 1.2 3, bytes pending 1)");
 }
 
 static void every_response_must_be_ok(void **state)
@@ -208,6 +259,9 @@ int main(void)
 		cmocka_unit_test(ramp_must_be_complete),
 		cmocka_unit_test(tls_must_be_1_3),
 		cmocka_unit_test(nothing_may_drop_while_idle),
+		cmocka_unit_test(every_fetch_must_be_ok),
+		cmocka_unit_test(every_key_must_change),
+		cmocka_unit_test(no_session_may_be_kept),
 		cmocka_unit_test(every_response_must_be_ok),
 		cmocka_unit_test(active_connections_must_be_answered),
 		cmocka_unit_test(limits_of_the_experiment_hold),

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "harness/bench/matrix.h"
@@ -15,6 +16,9 @@ static const struct experiment exp12 = {
 	.reactors = {{"classic", "epoll"}, 2},
 	.tls = {{"boringssl", "openssl", "plain"}, 3},
 	.park = {{"hold", "shed"}, 2},
+	.dimension = {[DIM_CONNECTIONS] = {{100}, 1},
+		      [DIM_IN_FLIGHT] = {{64}, 1},
+		      [DIM_HISTORY_BYTES] = {{0}, 1}},
 	.repeat = 3,
 };
 #define CELLS 12
@@ -110,6 +114,54 @@ static void only_selects_by_pattern(void **state)
 	assert_int_equal(matrix_build(&matrix, &exp12, "", 1), -ENOENT);
 }
 
+/* Every combination once a pass, also of the numbers; the names stay. */
+static void dimensions_multiply(void **state)
+{
+	struct experiment exp = exp12;
+	unsigned seen[3][2] = {{0}};
+	struct matrix matrix;
+
+	(void)state;
+	exp.repeat = 2;
+	exp.dimension[DIM_CONNECTIONS] = (struct choices){{100, 200, 300}, 3};
+	exp.dimension[DIM_IN_FLIGHT] = (struct choices){{32, 64}, 2};
+	assert_int_equal(matrix_build(&matrix, &exp, NULL, 1), 0);
+	assert_int_equal(matrix.count, 2 * 6 * CELLS);
+	for (size_t i = 0; i < matrix.count; i++) {
+		const struct matrix_cell *cell = &matrix.cells[i];
+		char setting[SETTING_SIZE];
+
+		snprintf(setting, sizeof(setting), "connections %u, in_flight %u",
+			 cell->dimension[DIM_CONNECTIONS], cell->dimension[DIM_IN_FLIGHT]);
+		assert_string_equal(cell->setting, setting);
+		assert_int_equal(cell->repeat, i / (6 * CELLS) + 1);
+		if (!strcmp(cell->name, "epoll+plain+shed") && cell->repeat == 2)
+			seen[cell->dimension[DIM_CONNECTIONS] / 100 - 1]
+			    [cell->dimension[DIM_IN_FLIGHT] / 32 - 1]++;
+	}
+	for (int i = 0; i < 6; i++)
+		assert_int_equal(seen[i / 2][i % 2], 1);
+	matrix_free(&matrix);
+	/* A pattern selects by the name, so all of that name. */
+	assert_int_equal(matrix_build(&matrix, &exp, "epoll+plain+hold", 1), 0);
+	assert_int_equal(matrix.count, 2 * 6);
+	matrix_free(&matrix);
+}
+
+/* What there is one value of need not be told with every cell. */
+static void a_single_value_is_no_setting(void **state)
+{
+	struct matrix matrix;
+
+	(void)state;
+	assert_int_equal(matrix_build(&matrix, &exp12, NULL, 1), 0);
+	for (size_t i = 0; i < matrix.count; i++) {
+		assert_string_equal(matrix.cells[i].setting, "");
+		assert_int_equal(matrix.cells[i].dimension[DIM_CONNECTIONS], 100);
+	}
+	matrix_free(&matrix);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -117,6 +169,8 @@ int main(void)
 		cmocka_unit_test(order_follows_the_seed),
 		cmocka_unit_test(every_pass_has_its_own_order),
 		cmocka_unit_test(only_selects_by_pattern),
+		cmocka_unit_test(dimensions_multiply),
+		cmocka_unit_test(a_single_value_is_no_setting),
 	};
 
 	return cmocka_run_group_tests_name("matrix", tests, NULL, NULL);

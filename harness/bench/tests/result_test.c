@@ -20,6 +20,7 @@ static const struct matrix_cell cell = {
 	.reactor = "epoll",
 	.tls = "boringssl",
 	.park = "shed",
+	.dimension = {[DIM_CONNECTIONS] = 1000, [DIM_IN_FLIGHT] = 64},
 	.repeat = 2,
 	.order = 5,
 };
@@ -42,7 +43,8 @@ static void assert_keys(const json_t *object, const char *expected)
 
 static void assert_names(const json_t *line)
 {
-	assert_keys(line, "schema run cell reactor tls park workers connections repeat order "
+	assert_keys(line, "schema run cell reactor tls park workers connections in_flight "
+			  "history_bytes repeat order "
 			  "verdict reason established dropped_idle ramp_s handshake_us rounds "
 			  "memory cpu client net tls_version");
 	assert_keys(json_object_get(line, "handshake_us"), "p50 p99 max");
@@ -61,7 +63,7 @@ static void assert_names(const json_t *line)
 
 static void fill(struct result *result)
 {
-	result_init(result, &cell, 2, 1000);
+	result_init(result, &cell, 2);
 	result->established = 1000;
 	result->dropped_idle = 0;
 	result->ramp_s = 0.51239;
@@ -120,6 +122,8 @@ static void keeps_the_values(void **state)
 	assert_true(json_is_null(json_object_get(line, "reason")));
 	assert_int_equal(number(line, "repeat"), 2);
 	assert_int_equal(number(line, "order"), 5);
+	assert_int_equal(number(line, "connections"), 1000);
+	assert_int_equal(number(line, "in_flight"), 64);
 	assert_true(fabs(number(line, "ramp_s") - 0.5124) < 1e-9);
 	round = json_array_get(json_object_get(line, "rounds"), 1);
 	assert_int_equal(number(round, "failed"), 1);
@@ -159,6 +163,58 @@ static void has_the_fractions_that_were_active(void **state)
 	json_decref(line);
 }
 
+/* Only a cell with a history has the key. */
+static void has_the_history(void **state)
+{
+	struct result result;
+	json_t *line, *history;
+
+	(void)state;
+	fill(&result);
+	result.cell.dimension[DIM_HISTORY_BYTES] = 65536;
+	result.history = (struct result_round){998, 2, 1234.56};
+	line = result_json(&result, "a-run");
+	assert_int_equal(number(line, "history_bytes"), 65536);
+	history = json_object_get(line, "history");
+	assert_keys(history, "ok failed rps");
+	assert_int_equal(number(history, "ok"), 998);
+	assert_int_equal(number(history, "failed"), 2);
+	json_decref(line);
+}
+
+/* Only a cell with the step has the key. */
+static void has_the_key_updates(void **state)
+{
+	struct result result;
+	json_t *line, *updates;
+
+	(void)state;
+	fill(&result);
+	result.key_updates = (struct result_key_updates){2999, 1};
+	line = result_json(&result, "a-run");
+	updates = json_object_get(line, "key_updates");
+	assert_keys(updates, "ok failed");
+	assert_int_equal(number(updates, "ok"), 2999);
+	assert_int_equal(number(updates, "failed"), 1);
+	json_decref(line);
+}
+
+/* Only a cell that kept some has the key. */
+static void has_the_sessions_that_were_kept(void **state)
+{
+	struct result result;
+	json_t *line;
+
+	(void)state;
+	fill(&result);
+	tally_add(&result.kept, "TLS 1.2", 3);
+	tally_add(&result.kept, "cipher", 1);
+	line = result_json(&result, "a-run");
+	assert_keys(json_object_get(line, "kept"), "TLS 1.2 cipher");
+	assert_int_equal(number(json_object_get(line, "kept"), "TLS 1.2"), 3);
+	json_decref(line);
+}
+
 static void says_null_for_what_was_not_measured(void **state)
 {
 	struct result result;
@@ -167,7 +223,7 @@ static void says_null_for_what_was_not_measured(void **state)
 	json_t *value;
 
 	(void)state;
-	result_init(&result, &cell, 2, 1000);
+	result_init(&result, &cell, 2);
 	result_judge(&result, VERDICT_SKIP, "no %s here", "epoll");
 	line = result_json(&result, "a-run");
 	assert_names(line);
@@ -209,7 +265,7 @@ static void first_verdict_stands(void **state)
 	struct result result;
 
 	(void)state;
-	result_init(&result, &cell, 2, 1000);
+	result_init(&result, &cell, 2);
 	result_judge(&result, VERDICT_FAIL, "first");
 	result_judge(&result, VERDICT_INVALID, "second");
 	assert_int_equal(result.verdict, VERDICT_FAIL);
@@ -252,6 +308,9 @@ int main(void)
 		cmocka_unit_test(has_exactly_the_public_names),
 		cmocka_unit_test(keeps_the_values),
 		cmocka_unit_test(has_the_fractions_that_were_active),
+		cmocka_unit_test(has_the_history),
+		cmocka_unit_test(has_the_key_updates),
+		cmocka_unit_test(has_the_sessions_that_were_kept),
 		cmocka_unit_test(says_null_for_what_was_not_measured),
 		cmocka_unit_test(survives_nothing_established_and_odd_text),
 		cmocka_unit_test(first_verdict_stands),

@@ -79,6 +79,37 @@ timeout 60 bin/parkbench run active.cfg --out run --only '*+shed' >out 2>err && 
 	line shed | grep -qE '"server_syscalls_per_request":[1-9][0-9.]*\}' &&
 	grep -q '^epoll+plain+shed  *50 %  *25  .* 1.00 ' out
 check "a part of the connections is active, and its costs are stored" $?
+sed 's/connections = 50/connections = [ 20, 50 ]; in_flight = [ 4, 8 ]/' test.cfg >lists.cfg
+rm -rf run
+timeout 60 bin/parkbench run lists.cfg --out run --only '*+shed' >out 2>err &&
+	[ "$(jq -r '[.cell, .connections, .in_flight, .established] | join(" ")' run/cells.jsonl | sort | tr '\n' ,)" = \
+		"epoll+plain+shed 20 4 20,epoll+plain+shed 20 8 20,epoll+plain+shed 50 4 50,epoll+plain+shed 50 8 50," ] &&
+	[ "$(grep -c '^epoll+plain+shed  *pass  *[25]0  *[48] ' out)" -eq 4 ] &&
+	grep -q '#1 connections 20, in_flight 4: pass' err && grep -qzE '"connections": \[\s*20,\s*50' run/manifest.json
+check "settings with several values make a cell of every combination" $?
+rm -rf run
+timeout 60 bin/parkbench run lists.cfg --out run --only '*+shed' --connections 30 >out 2>err &&
+	[ "$(jq -r '[.connections, .in_flight] | join(" ")' run/cells.jsonl | sort | tr '\n' ,)" = "30 4,30 8," ]
+check "--connections replaces the whole list" $?
+printf 'history_bytes = [ 0, 65536 ];\n' | cat test.cfg - >history.cfg
+rm -rf run
+timeout 60 bin/parkbench run history.cfg --out run --only '*+shed' >out 2>err &&
+	grep -q '"history_bytes":65536,.*"history":{"ok":50,"failed":0,"rps":' run/cells.jsonl &&
+	[ "$(grep -c '"history":' run/cells.jsonl)" -eq 1 ] && grep -q '^epoll+plain+shed  *pass  *65536 ' out
+check "connections with a history are a cell of their own" $?
+sed 's/"plain"/"plain", "openssl"/' test.cfg >updates.cfg
+printf 'client_tls = "openssl"; client_park = "keys"; key_updates = 3;\n' >>updates.cfg
+rm -rf run
+timeout 60 bin/parkbench run updates.cfg --out run --only '*+shed' >out 2>err &&
+	grep '+openssl+' run/cells.jsonl | grep -q '"key_updates":{"ok":150,"failed":0},"rounds":\[{"ok":50,"failed":0,.*"ok":50,' &&
+	! grep '+plain+' run/cells.jsonl | grep -q '"key_updates"'
+check "connections change their keys, those that have some" $?
+LOAD_FAULT='"'"$O"'/parkbench-load" "$@" | sed -u "/key_update/s/\"ok\":50,\"failed\":0/\"ok\":49,\"failed\":1/"; exit 0'
+rm -rf run
+LOAD_FAULT=$LOAD_FAULT timeout 60 bin/parkbench run updates.cfg --out run --only '*+openssl+shed' >out 2>err
+[ $? -eq 1 ] && says shed fail 'key updates: 49 of 50 ok, 1 failed (cause unknown)'
+check "a key that did not change fails its cell" $?
+unset LOAD_FAULT
 timeout 10 bin/parkbench list >shown 2>err && grep -q '216 predicted, not measured yet: parkbench run' shown &&
 	[ "$(timeout 10 bin/parkbench list --names park | tr '\n' ' ')" = "hold shed keys " ] &&
 	timeout 10 bin/parkbench list --names reactors | grep -qx epoll
@@ -103,6 +134,13 @@ check "a server that dies fails its cell, and the others go on" $?
 LOAD_FAULT='(sleep 0.5; kill -KILL $$) &' run --only '*+shed'
 [ $? -eq 1 ] && says shed fail 'client died in step .*: signal 9 (Killed)'
 check "a client that dies fails its cell" $?
+
+# The wrapper stays, so that its filter can lie about the real server's sessions.
+# shellcheck disable=SC2016
+SERVER_FAULT='"'"$O"'/parkbench-server" "$@" | sed -u "s/\"kept\":{}/\"kept\":{\"TLS 1.2\":3,\"cipher\":1}/"; exit 0' run
+[ $? -eq 1 ] && says hold invalid 'sessions were kept (TLS 1.2 3, cipher 1)' && passes shed &&
+	line hold | grep -q '"kept":{"TLS 1.2":3,"cipher":1}' && ! line shed | grep -q '"kept"'
+check "sessions that were kept make a cell invalid and are told by cause" $?
 
 SERVER_FAULT='echo can not bind >&2; exit 2' run
 [ $? -eq 1 ] && says hold fail 'server died in step server start: exit status 2: can not bind' && passes shed

@@ -64,6 +64,29 @@ static void shows_medians_ranges_and_ratios(void **state)
 	free(table);
 }
 
+/* The column of a dimension that varies; repeats and the floor are those of the same setting. */
+static void shows_the_dimensions_that_vary(void **state)
+{
+	char *table = table_of(FIXTURES "dimensions"), line[512], *row = table;
+
+	(void)state;
+	line_of(table, "cell ", line, sizeof(line));
+	assert_non_null(strstr(line, "cell verdict in flight conns user B"));
+	line_of(table, "epoll+boringssl+shed", line, sizeof(line));
+	assert_non_null(strstr(line, "shed pass 32 1000 250 (200-300) 3900 4150 1.04 "));
+	row = strstr(row, "epoll+boringssl+shed") + 1;
+	line_of(row, "epoll+boringssl+shed", line, sizeof(line));
+	assert_non_null(strstr(line, "shed fail 64 - -"));
+	row = strstr(row, "epoll+boringssl+shed") + 1;
+	line_of(row, "epoll+boringssl+shed", line, sizeof(line));
+	assert_non_null(strstr(line, "shed pass 1000 1000 3050 (3000-3100) 3900 6950 1.16 "));
+	assert_non_null(strstr(table, "epoll+boringssl+shed #1 in_flight 64: fail: it died\n"));
+	free(table);
+	table = table_of(FIXTURES "run");
+	assert_null(strstr(table, "in flight"));
+	free(table);
+}
+
 /* Ratios pair the repeats: that the machine was slower in the second does not show in them. */
 static void shows_what_active_connections_cost(void **state)
 {
@@ -150,6 +173,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(shows_medians_ranges_and_ratios),
+		cmocka_unit_test(shows_the_dimensions_that_vary),
 		cmocka_unit_test(shows_what_active_connections_cost),
 		cmocka_unit_test(shows_reasons_instead_of_figures),
 		cmocka_unit_test(leaves_out_a_line_cut_short),
