@@ -21,7 +21,8 @@
  * Errors: negative errno; -ENOSYS is that of an op not written yet (the skeleton
  * of `make new-reactor`). Threads: every op of a loop is called from the thread
  * that called init, or from inside an upcall of the same loop; only `wake` may
- * be called from anywhere. Upcalls of one loop never run concurrently and are
+ * be called from any thread that shares its table of open files (unshare(2)
+ * CLONE_FILES), and from a signal handler. Upcalls of one loop never run concurrently and are
  * made only while `run` is being executed.
  */
 #ifndef REACTORS_REACTOR_H
@@ -128,7 +129,9 @@ struct reactor_ops {
 	/* Ends a loop whose connections are all closed. */
 	void (*fini)(struct reactor_loop *loop);
 
-	/* Accepts on `fd`, a listening socket that stays the core's. Once. */
+	/* Accepts on `fd`, a listening socket that stays the core's. Another one when
+	 * the gate was closed and the core has shut and closed the former: what the
+	 * engine then still hears of that one is dropped. */
 	int (*listen)(struct reactor_loop *loop, int fd);
 	/* false: accept nothing more until opened again (the kernel's backlog
 	 * keeps what arrives). Idempotent. */
@@ -175,7 +178,8 @@ struct reactor_ops {
 	 * negative errno when the loop can not go on. Returns early on `wake`.
 	 */
 	int (*run)(struct reactor_loop *loop, uint64_t deadline_ns);
-	/* Makes a `run` in progress, or the next one, return. Any thread. */
+	/* Makes a `run` in progress, or the next one, return. Any thread with the
+	 * loop's descriptors; async-signal-safe. A signal alone may do it too. */
 	void (*wake)(struct reactor_loop *loop);
 };
 

@@ -14,7 +14,7 @@
 
 enum {
 	REQUESTS = 256, /* queued before the kernel must be called in between */
-	COMPLETIONS_MAX = 32768,
+	COMPLETIONS_MAX = 16384,
 	COMPLETIONS_PER_TURN = 128,
 };
 
@@ -157,10 +157,16 @@ void uring_fini(struct reactor_loop *loop)
 
 /* ---- accept ---- */
 
+/* Of one listener: the accept of a former one may end after the next is armed. */
+static uint64_t accept_tag(const struct uring *uring)
+{
+	return reactor_tag(REACTOR_OP_ACCEPT, uring->listener, 0);
+}
+
 static void arm_accept(struct reactor_loop *loop)
 {
 	struct uring *uring = loop->engine;
-	struct io_uring_sqe *sqe = uring_sqe(loop, reactor_tag(REACTOR_OP_ACCEPT, 0, 0));
+	struct io_uring_sqe *sqe = uring_sqe(loop, accept_tag(uring));
 
 	io_uring_prep_multishot_accept(sqe, uring->listen_fd, NULL, NULL, SOCK_CLOEXEC);
 	uring->accept_armed = true;
@@ -175,6 +181,7 @@ int uring_listen(struct reactor_loop *loop, int fd)
 
 	if (error)
 		return error;
+	uring->listener++;
 	uring->listen_fd = fd;
 	uring->accept_open = true;
 	arm_accept(loop);
@@ -192,23 +199,26 @@ int uring_accept_gate(struct reactor_loop *loop, bool open)
 		return 0;
 	uring->accept_open = open;
 	if (!open && uring->accept_armed)
-		uring_cancel(loop, reactor_tag(REACTOR_OP_ACCEPT, 0, 0));
+		uring_cancel(loop, accept_tag(uring));
 	if (open && !uring->accept_armed)
 		arm_accept(loop);
 	return 0;
 }
 
+/* Trap: a shut listener ends its accept with EINVAL, which is no news once the gate is closed. */
 static void on_accept(struct reactor_loop *loop, const struct io_uring_cqe *cqe)
 {
 	struct uring *uring = loop->engine;
+	bool current = cqe->user_data == accept_tag(uring);
 
 	if (!(cqe->flags & IORING_CQE_F_MORE)) {
-		uring->accept_armed = false;
+		if (current)
+			uring->accept_armed = false;
 		uring->standing--;
 	}
 	if (cqe->res >= 0) {
 		loop->up->accepted(loop, cqe->res);
-	} else if (cqe->res != -ECANCELED) {
+	} else if (cqe->res != -ECANCELED && current && uring->accept_open) {
 		loop->counters.accept_errors++;
 		if (!engine_accept_skips(-cqe->res)) {
 			uring->accept_open = false;

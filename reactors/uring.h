@@ -70,7 +70,8 @@ struct uring {
 	unsigned reads_out; /* each takes a buffer at the most */
 	unsigned standing;  /* requests of the loop itself that are armed */
 	int wake_fd;
-	int listen_fd; /* the core's; -1: none */
+	int listen_fd;     /* the core's; -1: none */
+	uint16_t listener; /* which one that is, in tags */
 	bool accept_open, accept_armed;
 	uint32_t closing_head;       /* slots whose `closed` is due */
 	int error;                   /* the ring is broken: negative errno */

@@ -209,6 +209,7 @@ __attribute__((visibility("default"))) const struct tls_ops parkbench_tls_plugin
 	.abi = TLS_PLUGIN_ABI,
 	.name = "plain",
 	.summary = "no TLS: the floor",
+	.no_handshake = true,
 	.check = check,
 	.version = plain_version,
 	.identity_new = identity_new,

@@ -115,6 +115,9 @@ struct tls_ops {
 	unsigned abi;        /* TLS_PLUGIN_ABI */
 	const char *name;    /* "openssl" */
 	const char *summary; /* one line for `parkbench list` */
+	/* A session is established once it is open: the peer's first bytes are data, and may
+	 * be long in coming. */
+	bool no_handshake;
 
 	/*
 	 * Checks that the library which answers is the one this plug-in is named

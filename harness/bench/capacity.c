@@ -1,137 +1,145 @@
 // SPDX-License-Identifier: Apache-2.0
-/* harness/bench/ - the limits of this machine and what a cell needs of them. */
+/* harness/bench/ - limits: what their rows share, and those on processes. */
 #include "harness/bench/capacity.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "harness/common/limits.h"
+#include "harness/common/options.h"
 #include "harness/measure/text_file.h"
 
-/* Beside its connections a process has listeners and event queues; beside the
- * connections' threads the machine has others, and the server has other maps. */
-#define SPARE_FILES (LIMITS_SPARE_FILES + 64)
+/* Beside the connections' threads the machine has others, and the server has other maps. */
 #define SPARE_THREADS 1024
 #define SPARE_MAPS 2048
 
-/* Rough, and of the hungriest: kernel sockets of both ends; the server's session
- * (an untuned OpenSSL with its buffers); the client's; a thread's stacks. */
-#define KERNEL_BYTES 8192
-#define SERVER_BYTES 65536
-#define CLIENT_BYTES 24576
-#define THREAD_BYTES 49152
-
-static int64_t number_in(const char *path)
+int64_t capacity_sysctl(const char *proc_root, const char *name)
 {
+	char path[PATH_MAX];
 	int64_t value;
 
+	if (text_format(path, sizeof(path), "%s/sys/%s", proc_root, name))
+		return -1;
+	for (char *dot = path + strlen(proc_root); (dot = strchr(dot, '.'));)
+		*dot = '/';
 	return text_read_int(path, &value) ? -1 : value;
 }
 
-static int64_t rlimit_of(enum __rlimit_resource resource, bool hard)
+struct capacity_row *capacity_add(struct capacity_rows *rows, const char *what, int64_t now)
+{
+	struct capacity_row *row = &rows->row[rows->count];
+
+	/* The last place would be overwritten by one too many: a test counts them. */
+	if (rows->count < CAPACITY_ROWS - 1)
+		rows->count++;
+	*row = (struct capacity_row){.ok = true, .now = "unknown"};
+	snprintf(row->what, sizeof(row->what), "%s", what);
+	if (now >= 0)
+		snprintf(row->now, sizeof(row->now), "%" PRId64, now);
+	return row;
+}
+
+void capacity_lacks(struct capacity_row *row, const char *fix, ...)
+{
+	va_list args;
+
+	row->ok = false;
+	va_start(args, fix);
+	vsnprintf(row->fix, sizeof(row->fix), fix, args);
+	va_end(args);
+}
+
+void capacity_add_sysctl(struct capacity_rows *rows, const char *name, int64_t now, int64_t need)
+{
+	struct capacity_row *row = capacity_add(rows, name, now);
+
+	row->gates = true;
+	snprintf(row->need, sizeof(row->need), "-");
+	if (need > 0)
+		snprintf(row->need, sizeof(row->need), "%" PRId64, need);
+	if (now >= 0 && now < need)
+		capacity_lacks(row, "sudo sysctl -w %s=%" PRId64, name, need);
+}
+
+static void read_processes(struct capacity *capacity, const char *proc_root)
 {
 	struct rlimit limit;
-	rlim_t value;
 
-	if (getrlimit(resource, &limit))
-		return -1;
-	value = hard ? limit.rlim_max : limit.rlim_cur;
-	return value > INT64_MAX ? INT64_MAX : (int64_t)value;
+	capacity->pid_max = capacity_sysctl(proc_root, "kernel.pid_max");
+	capacity->threads_max = capacity_sysctl(proc_root, "kernel.threads-max");
+	capacity->max_map_count = capacity_sysctl(proc_root, "vm.max_map_count");
+	capacity->nproc = -1;
+	if (geteuid() && !getrlimit(RLIMIT_NPROC, &limit) && limit.rlim_cur != RLIM_INFINITY)
+		capacity->nproc = (int64_t)limit.rlim_cur;
 }
 
-static int64_t memory_available(void)
+static void check_processes(struct capacity_rows *rows, const struct capacity *capacity,
+			    const struct capacity_ask *ask)
 {
-	int64_t kib = -1;
-	char *text, *line;
+	int64_t connections = ask->thread_per_connection ? ask->connections : 0;
+	int64_t threads = connections ? connections + SPARE_THREADS : 0;
+	struct capacity_row *row;
 
-	if (text_read("/proc/meminfo", &text))
-		return -1;
-	line = strstr(text, "MemAvailable:");
-	if (line)
-		kib = strtoll(line + strlen("MemAvailable:"), NULL, 10);
-	free(text);
-	return kib < 0 ? -1 : kib * 1024;
+	capacity_add_sysctl(rows, "kernel.pid_max", capacity->pid_max, threads);
+	capacity_add_sysctl(rows, "kernel.threads-max", capacity->threads_max, threads);
+	/* A thread has a stack and its guard. */
+	capacity_add_sysctl(rows, "vm.max_map_count", capacity->max_map_count,
+			    connections ? 2 * connections + SPARE_MAPS : 0);
+	if (capacity->nproc < 0 || !threads)
+		return;
+	row = capacity_add(rows, "threads a user", capacity->nproc);
+	row->gates = true;
+	snprintf(row->need, sizeof(row->need), "%" PRId64, threads);
+	if (capacity->nproc < threads)
+		capacity_lacks(row, "sudo prlimit --pid $$ --nproc=%" PRId64, threads);
 }
 
-void capacity_read(struct capacity *capacity)
+void capacity_ask_most(struct capacity_ask *ask, const struct experiment *exp)
 {
-	*capacity = (struct capacity){
-		.nofile_soft = rlimit_of(RLIMIT_NOFILE, false),
-		.nofile_hard = rlimit_of(RLIMIT_NOFILE, true),
-		.file_max = number_in("/proc/sys/fs/file-max"),
-		.nr_open = number_in("/proc/sys/fs/nr_open"),
-		.pid_max = number_in("/proc/sys/kernel/pid_max"),
-		.threads_max = number_in("/proc/sys/kernel/threads-max"),
-		.nproc = geteuid() == 0 ? -1 : rlimit_of(RLIMIT_NPROC, false),
-		.max_map_count = number_in("/proc/sys/vm/max_map_count"),
-		.somaxconn = number_in("/proc/sys/net/core/somaxconn"),
-		.memory_available_bytes = memory_available(),
+	*ask = (struct capacity_ask){
+		.connections = choices_most(&exp->dimension[DIM_CONNECTIONS]),
+		.in_flight = choices_most(&exp->dimension[DIM_IN_FLIGHT]),
+		.workers = exp->workers,
+		.clients = exp->clients,
+		.client_workers = exp->client_workers,
+		.cpus = option_cpus(),
+		.model = exp->worker_model,
 	};
 }
 
-void capacity_needs(struct capacity_needs *needs, unsigned connections, unsigned in_flight,
-		    bool thread_per_connection)
+void capacity_read(struct capacity *capacity, const char *proc_root)
 {
-	int64_t threads = thread_per_connection ? connections : 0;
-
-	*needs = (struct capacity_needs){
-		.files_per_process = (int64_t)connections + SPARE_FILES,
-		.files = 2 * ((int64_t)connections + SPARE_FILES),
-		.threads = threads ? threads + SPARE_THREADS : 0,
-		.maps = threads ? 2 * threads + SPARE_MAPS : 0,
-		.backlog = in_flight,
-		.memory_bytes =
-			(int64_t)connections * (KERNEL_BYTES + SERVER_BYTES + CLIENT_BYTES) +
-			threads * THREAD_BYTES,
-	};
+	*capacity = (struct capacity){.somaxconn = -1};
+	capacity_read_files(capacity, proc_root);
+	read_processes(capacity, proc_root);
+	capacity_read_memory(capacity, proc_root);
+	capacity_read_network(capacity, proc_root);
 }
 
-static bool below(int64_t limit, int64_t need)
+void capacity_check(struct capacity_rows *rows, const struct capacity *capacity,
+		    const struct capacity_ask *ask)
 {
-	return limit >= 0 && limit < need;
+	rows->count = 0;
+	capacity_check_files(rows, capacity, ask);
+	check_processes(rows, capacity, ask);
+	capacity_check_network(rows, capacity, ask);
+	capacity_check_memory(rows, capacity, ask);
 }
 
-int capacity_refuse(const struct capacity *capacity, const struct capacity_needs *needs,
-		    char *reason, size_t reason_size)
+int capacity_refuse(const struct capacity_rows *rows, char *reason, size_t reason_size)
 {
-	const struct {
-		const char *sysctl;
-		int64_t now;
-		int64_t need;
-	} kernel[] = {
-		{"fs.file-max", capacity->file_max, needs->files},
-		{"kernel.pid_max", capacity->pid_max, needs->threads},
-		{"kernel.threads-max", capacity->threads_max, needs->threads},
-		{"vm.max_map_count", capacity->max_map_count, needs->maps},
-	};
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct capacity_row *row = &rows->row[i];
 
-	if (below(capacity->nofile_hard, needs->files_per_process)) {
-		snprintf(reason, reason_size,
-			 "needs %" PRId64 " files a process, the hard limit is %" PRId64
-			 "; raise it with: sudo prlimit --pid $$ --nofile=%" PRId64,
-			 needs->files_per_process, capacity->nofile_hard, needs->files_per_process);
-		return -EMFILE;
-	}
-	for (size_t i = 0; i < sizeof(kernel) / sizeof(*kernel); i++) {
-		if (!below(kernel[i].now, kernel[i].need))
+		if (row->ok || !row->gates)
 			continue;
-		snprintf(reason, reason_size,
-			 "needs %s of %" PRId64 ", it is %" PRId64
-			 "; raise it with: sudo sysctl -w %s=%" PRId64,
-			 kernel[i].sysctl, kernel[i].need, kernel[i].now, kernel[i].sysctl,
-			 kernel[i].need);
-		return -EAGAIN;
-	}
-	if (below(capacity->nproc, needs->threads)) {
-		snprintf(reason, reason_size,
-			 "needs %" PRId64 " threads, the limit a user is %" PRId64
-			 "; raise it with: sudo prlimit --pid $$ --nproc=%" PRId64,
-			 needs->threads, capacity->nproc, needs->threads);
+		snprintf(reason, reason_size, "%s: needs %s, is %s; raise it with: %s", row->what,
+			 row->need, row->now, row->fix);
 		return -EAGAIN;
 	}
 	return 0;

@@ -13,7 +13,9 @@
 #include "harness/bench/cell_history.h"
 #include "harness/bench/cell_measure.h"
 #include "harness/bench/cell_talk.h"
+#include "harness/bench/cell_watch.h"
 #include "harness/bench/gates.h"
+#include "harness/bench/net_settings.h"
 #include "harness/bench/netns.h"
 #include "harness/common/clock.h"
 #include "harness/core/plugin.h"
@@ -25,6 +27,7 @@
 static int enter_network(struct live_cell *cell)
 {
 	char reason[sizeof(cell->result->reason)];
+	struct net_settings settings; /* the manifest has them */
 
 	if (netns_enter(reason, sizeof(reason))) {
 		result_judge(cell->result, VERDICT_SKIP, "%s", reason);
@@ -32,11 +35,20 @@ static int enter_network(struct live_cell *cell)
 	}
 	/* Entering a user namespace has cleared it. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	net_settings_apply("/proc", &settings);
 	if (!netns_port_answers(INADDR_LOOPBACK, LISTEN_PORT))
 		return 0;
 	result_judge(cell->result, VERDICT_INVALID,
 		     "something else answered on " LISTEN_TEXT " before the start");
 	return -1;
+}
+
+void cell_samples_path(const struct live_cell *cell, char path[PATH_MAX])
+{
+	const struct matrix_cell *spec = &cell->result->cell;
+
+	snprintf(path, PATH_MAX, "%s/handshake_us/%u-%s%s.txt", cell->setup->dir, spec->order,
+		 spec->name, cell->setup->pilot ? "-pilot" : "");
 }
 
 /* Starts a program of ours, which lies beside this one. */
@@ -48,10 +60,16 @@ static int start(struct live_cell *cell, struct side *side, const char *program,
 	const char *argv[ARGS_MAX] = {path};
 	int error = beside_executable(path, sizeof(path), program);
 
+	char file[16], *blank;
+
 	for (int i = 0; args[i]; i++)
 		argv[i + 1] = args[i];
-	snprintf(log, sizeof(log), "%s/logs/%u-%s-%s.log", cell->setup->dir, spec->order,
-		 spec->name, name);
+	snprintf(file, sizeof(file), "%s", name);
+	blank = strchr(file, ' ');
+	if (blank)
+		*blank = '-';
+	snprintf(log, sizeof(log), "%s/logs/%u-%s-%s%s.log", cell->setup->dir, spec->order,
+		 spec->name, cell->setup->pilot ? "pilot-" : "", file);
 	if (!error)
 		error = side_start(side, name, argv, log, meter);
 	if (error)
@@ -65,7 +83,7 @@ static int measure_crypto_floor(struct live_cell *cell)
 {
 	const struct experiment *exp = cell->setup->exp;
 	const struct matrix_cell *spec = &cell->result->cell;
-	struct side side = {.child.pid = -1};
+	struct side side = {0};
 	char handshakes[16];
 	const char *const args[] = {
 		"--crypto-floor", handshakes, "--server-tls",
@@ -79,11 +97,24 @@ static int measure_crypto_floor(struct live_cell *cell)
 	snprintf(handshakes, sizeof(handshakes), "%u", exp->crypto_floor_handshakes);
 	if (start(cell, &side, "parkbench-load", "floor", args, cell->setup->client_meter))
 		return -1;
-	answer = cell_hear(cell, &side.child, cell_timeout_ns(cell));
+	answer = cell_hear(cell, &side.child[0], cell_timeout_ns(cell));
 	cell->result->crypto_floor_us = answer_number(answer, "server_us");
 	json_decref(answer);
-	child_end(&side.child);
+	side_end(&side);
 	return answer ? 0 : -1;
+}
+
+static void keep_ready(struct result *result, const json_t *ready)
+{
+	double workers = answer_number(ready, "workers");
+
+	if (strcmp(result->cell.tls, "plain"))
+		snprintf(result->tls_version, sizeof(result->tls_version), "%s",
+			 answer_text(ready, "tls_version"));
+	if (workers > 0)
+		result->workers = (unsigned)workers;
+	snprintf(result->worker_model, sizeof(result->worker_model), "%s",
+		 answer_text(ready, "worker_model"));
 }
 
 static int start_server(struct live_cell *cell)
@@ -91,9 +122,10 @@ static int start_server(struct live_cell *cell)
 	const struct matrix_cell *spec = &cell->result->cell;
 	char workers[16], connections[16];
 	const char *const args[] = {
-		"--reactor",     spec->reactor, "--tls",     spec->tls,  "--park",
-		spec->park,      "--workers",   workers,     "--listen", LISTEN_TEXT,
-		"--connections", connections,   "--control", NULL,
+		"--reactor",     spec->reactor, "--tls",          spec->tls,
+		"--park",        spec->park,    "--worker-model", cell->result->worker_model,
+		"--workers",     workers,       "--listen",       LISTEN_TEXT,
+		"--connections", connections,   "--control",      NULL,
 	};
 	json_t *ready;
 
@@ -102,59 +134,96 @@ static int start_server(struct live_cell *cell)
 	if (start(cell, &cell->server, "parkbench-server", "server", args,
 		  cell->setup->server_meter))
 		return -1;
-	ready = cell_hear(cell, &cell->server.child, cell_timeout_ns(cell));
-	if (strcmp(spec->tls, "plain"))
-		snprintf(cell->result->tls_version, sizeof(cell->result->tls_version), "%s",
-			 answer_text(ready, "tls_version"));
+	ready = cell_hear(cell, &cell->server.child[0], cell_timeout_ns(cell));
+	if (ready)
+		keep_ready(cell->result, ready);
 	json_decref(ready);
 	return ready ? 0 : -1;
 }
 
-static int start_client(struct live_cell *cell)
+/* The exact share of a client, and where it begins. */
+static unsigned share(unsigned total, unsigned parts, unsigned part, unsigned *first)
+{
+	unsigned more = total % parts;
+
+	*first = total / parts * part + (part < more ? part : more);
+	return total / parts + (part < more);
+}
+
+static int start_client(struct live_cell *cell, unsigned index)
 {
 	const struct experiment *exp = cell->setup->exp;
 	const struct matrix_cell *spec = &cell->result->cell;
-	char workers[16], connections[16], in_flight[16], samples[PATH_MAX];
+	char workers[16], connections[16], in_flight[16], first[16], floor[32], timeout[16];
+	char samples[PATH_MAX], name[16] = "client";
+	unsigned ignored, offset, most;
 	const char *const args[] = {
-		"--tls",         experiment_client_tls(exp, spec->tls),
-		"--park",        exp->client_park,
-		"--workers",     workers,
-		"--connect",     LISTEN_TEXT,
-		"--connections", connections,
-		"--in-flight",   in_flight,
-		"--samples",     samples,
-		"--control",     NULL,
+		"--tls",          experiment_client_tls(exp, spec->tls),
+		"--park",         exp->client_park,
+		"--workers",      workers,
+		"--connect",      LISTEN_TEXT,
+		"--connections",  connections,
+		"--first",        first,
+		"--in-flight",    in_flight,
+		"--memory-floor", floor,
+		"--timeout",      timeout,
+		"--samples",      samples,
+		"--control",      NULL,
 	};
+
+	cell_samples_path(cell, samples);
+	if (exp->clients > 1) {
+		size_t used = strlen(samples);
+
+		snprintf(samples + used, sizeof(samples) - used, ".%u", index + 1);
+		snprintf(name, sizeof(name), "client %u", index + 1);
+	}
+	most = share(spec->dimension[DIM_IN_FLIGHT], exp->clients, index, &ignored);
+	snprintf(workers, sizeof(workers), "%u", exp->client_workers);
+	snprintf(connections, sizeof(connections), "%u",
+		 share(spec->dimension[DIM_CONNECTIONS], exp->clients, index, &offset));
+	snprintf(first, sizeof(first), "%u", offset);
+	snprintf(in_flight, sizeof(in_flight), "%u", most ? most : 1);
+	/* Whether it can keep the floor is what a pilot is to tell. */
+	snprintf(floor, sizeof(floor), "%.0f", cell->setup->pilot ? 0 : exp->memory_floor_bytes);
+	snprintf(timeout, sizeof(timeout), "%u", cell_client_timeout_s(cell));
+	return start(cell, &cell->client, "parkbench-load", name, args, cell->setup->client_meter);
+}
+
+static int start_clients(struct live_cell *cell)
+{
 	json_t *ready;
 
-	snprintf(workers, sizeof(workers), "%u", exp->client_workers);
-	snprintf(connections, sizeof(connections), "%u", spec->dimension[DIM_CONNECTIONS]);
-	snprintf(in_flight, sizeof(in_flight), "%u", spec->dimension[DIM_IN_FLIGHT]);
-	snprintf(samples, sizeof(samples), "%s/handshake_us/%u-%s.txt", cell->setup->dir,
-		 spec->order, spec->name);
-	if (start(cell, &cell->client, "parkbench-load", "client", args, cell->setup->client_meter))
-		return -1;
-	ready = cell_hear(cell, &cell->client.child, cell_timeout_ns(cell));
+	for (unsigned i = 0; i < cell->setup->exp->clients; i++)
+		if (start_client(cell, i))
+			return -1;
+	ready = cell_hear_clients(cell, cell_timeout_ns(cell));
 	json_decref(ready);
 	return ready ? 0 : -1;
 }
 
-/* Tells a side to end, and expects that it does so properly. */
+/* Each process of the side is told to end, and expected to do so properly. */
 static int end_side(struct live_cell *cell, struct side *side, const char *command)
 {
 	char words[384];
 
-	child_send(&side->child, command);
-	if (child_wait(&side->child, (int)(cell_timeout_ns(cell) / NS_PER_MS))) {
-		result_judge(cell->result, VERDICT_FAIL, "%s did not end when told to",
-			     side->child.name);
+	for (unsigned i = 0; i < side->count; i++)
+		child_send(&side->child[i], command);
+	for (unsigned i = 0; i < side->count; i++) {
+		struct child *child = &side->child[i];
+
+		if (child_wait(child, (int)(cell_timeout_ns(cell) / NS_PER_MS))) {
+			result_judge(cell->result, VERDICT_FAIL, "%s did not end when told to",
+				     child->name);
+			return -1;
+		}
+		if (child->status == 0)
+			continue;
+		child_obituary(child, words, sizeof(words));
+		result_judge(cell->result, VERDICT_FAIL, "%s ended badly: %s", child->name, words);
 		return -1;
 	}
-	if (side->child.status == 0)
-		return 0;
-	child_obituary(&side->child, words, sizeof(words));
-	result_judge(cell->result, VERDICT_FAIL, "%s ended badly: %s", side->child.name, words);
-	return -1;
+	return 0;
 }
 
 static int stop(struct live_cell *cell)
@@ -166,22 +235,23 @@ static int stop(struct live_cell *cell)
 static const struct {
 	const char *name;
 	int (*run)(struct live_cell *cell);
+	bool pilot; /* a pilot has this step too */
 } steps[] = {
-	{"network", enter_network},
-	{"crypto floor", measure_crypto_floor},
-	{"server start", start_server},
-	{"client start", start_client},
-	{"baseline", cell_step_baseline},
-	{"ramp", cell_step_ramp},
-	{"history", cell_step_history},
-	{"idle", cell_step_idle},
-	{"hold", cell_step_hold},
-	{"key updates", cell_step_key_updates},
-	{"round 1", cell_step_round1},
-	{"round 2", cell_step_round2},
-	{"active", cell_step_active},
-	{"close", cell_step_close},
-	{"stop", stop},
+	{"network", enter_network, true},
+	{"crypto floor", measure_crypto_floor, false},
+	{"server start", start_server, true},
+	{"client start", start_clients, true},
+	{"baseline", cell_step_baseline, true},
+	{"ramp", cell_step_ramp, true},
+	{"history", cell_step_history, true},
+	{"idle", cell_step_idle, true},
+	{"hold", cell_step_hold, false},
+	{"key updates", cell_step_key_updates, false},
+	{"round 1", cell_step_round1, true},
+	{"round 2", cell_step_round2, false},
+	{"active", cell_step_active, false},
+	{"close", cell_step_close, false},
+	{"stop", stop, true},
 };
 #define STEPS (int)(sizeof(steps) / sizeof(*steps))
 
@@ -203,19 +273,22 @@ void cell_run(const struct cell_setup *setup, struct cell_shared *shared)
 		.setup = setup,
 		.shared = shared,
 		.result = &shared->result,
-		.server.child = {.pid = -1, .in = -1, .out = -1},
-		.client.child = {.pid = -1, .in = -1, .out = -1},
 		.next_sample_ns = NS_NEVER,
 	};
 
 	name_methods(cell.result, setup->server_meter);
+	cell_watch_open(&cell);
 	for (int i = 0; i < STEPS; i++) {
+		if (setup->pilot && !steps[i].pilot)
+			continue;
 		atomic_store(&shared->step, i);
 		if (steps[i].run(&cell))
 			break;
 	}
-	gates_at_end(cell.result, &setup->exp->gates);
-	child_end(&cell.client.child);
-	child_end(&cell.server.child);
+	if (!setup->pilot)
+		gates_at_end(cell.result, &setup->exp->gates);
+	side_end(&cell.client);
+	side_end(&cell.server);
+	cell_watch_close(&cell);
 	atomic_store(&shared->finished, true);
 }

@@ -28,6 +28,7 @@ struct cell_setup {
 	const char *dir; /* of the run: logs/ and handshake_us/ are in it */
 	const struct kernel_meter *server_meter;
 	const struct kernel_meter *client_meter;
+	bool pilot; /* only what a forecast needs: forecast.h */
 };
 
 const char *cell_step_name(int step);

@@ -9,7 +9,7 @@
 
 int server_work_read(struct live_cell *cell, struct server_work *work)
 {
-	json_t *stats = cell_ask(cell, &cell->server.child, "stats", cell_timeout_ns(cell));
+	json_t *stats = cell_ask(cell, &cell->server.child[0], "stats", cell_timeout_ns(cell));
 
 	work->syscalls = answer_number(stats, "syscalls");
 	work->cpu_us = (double)side_cpu_ns(&cell->server) / 1e3;
@@ -43,8 +43,8 @@ static int do_fraction(struct live_cell *cell, int index)
 		return -1;
 	snprintf(command, sizeof(command), "active %.12g %.12g", exp->active.value[index],
 		 exp->active_s);
-	answer = cell_ask(cell, &cell->client.child, command,
-			  cell_timeout_ns(cell) + (uint64_t)(exp->active_s * 1e9));
+	answer = cell_ask_clients(cell, command,
+				  cell_timeout_ns(cell) + (uint64_t)(exp->active_s * 1e9));
 	failures = json_object_get(answer, "failures");
 	if (answer && !cell_server_died(cell, failures) && !server_work_read(cell, &after)) {
 		active->fraction = exp->active.value[index];

@@ -18,7 +18,7 @@ int cell_step_history(struct live_cell *cell)
 	if (!bytes)
 		return 0;
 	snprintf(command, sizeof(command), "fetch %u", bytes);
-	answer = cell_ask(cell, &cell->client.child, command, cell_timeout_ns(cell));
+	answer = cell_ask_clients(cell, command, cell_timeout_ns(cell));
 	failures = json_object_get(answer, "failures");
 	if (answer && !cell_server_died(cell, failures)) {
 		history->ok = answer_number(answer, "ok");
@@ -36,7 +36,7 @@ int cell_step_history(struct live_cell *cell)
 static int update_keys(struct live_cell *cell, unsigned cycle)
 {
 	struct result_key_updates *updates = &cell->result->key_updates;
-	json_t *answer = cell_ask(cell, &cell->client.child, "key_update", cell_timeout_ns(cell));
+	json_t *answer = cell_ask_clients(cell, "key_update", cell_timeout_ns(cell));
 	json_t *failures = json_object_get(answer, "failures");
 	int ret = -1;
 

@@ -11,7 +11,9 @@
 #include <unistd.h>
 
 #include "harness/bench/cell_active.h"
+#include "harness/bench/cell_watch.h"
 #include "harness/bench/gates.h"
+#include "harness/bench/samples.h"
 #include "harness/common/clock.h"
 #include "harness/common/options.h"
 #include "harness/measure/slabinfo.h"
@@ -19,25 +21,16 @@
 #define NET_DIR "/proc/self/net"
 #define OPEN_POLL_S 0.02
 
-static void sleep_s(double seconds)
-{
-	struct timespec left = {.tv_sec = (time_t)seconds,
-				.tv_nsec = (long)((seconds - floor(seconds)) * 1e9)};
-
-	while (nanosleep(&left, &left) && errno == EINTR)
-		;
-}
-
 /* Lets both sides come to rest, then reads their memory. */
 static int read_memory(struct live_cell *cell, enum phase phase)
 {
 	struct result *result = cell->result;
 
-	sleep_s(cell->setup->exp->settle_s);
+	cell_rest(cell, cell->setup->exp->settle_s);
 	if (!side_memory(&cell->server, &result->phases[phase]) &&
 	    !side_memory(&cell->client, &result->client_phases[phase]))
 		return 0;
-	if (!cell_server_died(cell, NULL) && !cell_died(cell, &cell->client.child))
+	if (!cell_server_died(cell, NULL) && !cell_client_died(cell))
 		result_judge(result, VERDICT_FAIL, "%s: the memory can not be read",
 			     phase_names[phase]);
 	return -1;
@@ -55,7 +48,7 @@ int cell_step_baseline(struct live_cell *cell)
 {
 	int error;
 
-	sleep_s(cell->setup->exp->settle_s);
+	cell_rest(cell, cell->setup->exp->settle_s);
 	error = side_baseline(&cell->server);
 	if (!error)
 		error = side_baseline(&cell->client);
@@ -63,7 +56,8 @@ int cell_step_baseline(struct live_cell *cell)
 		error = net_counters_read(NET_DIR, &cell->counters);
 	cell->slab_bytes = read_slab();
 	cell->result->user_baseline_bytes = cell->server.user_bytes;
-	if (error && !cell_server_died(cell, NULL) && !cell_died(cell, &cell->client.child))
+	cell->result->client_user_baseline_bytes = cell->client.user_bytes;
+	if (error && !cell_server_died(cell, NULL) && !cell_client_died(cell))
 		result_judge(cell->result, VERDICT_FAIL, "the baseline can not be read: %s",
 			     strerror(-error));
 	return error ? -1 : 0;
@@ -90,6 +84,12 @@ static void keep_ramp(struct result *result, const json_t *answer)
 	result->handshake_us_max = answer_number(latency, "max");
 }
 
+/* Of all clients; "auto" is at least one a CPU. */
+static unsigned client_workers(const struct experiment *exp)
+{
+	return exp->client_workers ? exp->client_workers * exp->clients : UINT_MAX;
+}
+
 static void keep_ramp_cpu(struct live_cell *cell, int64_t server_ns, int64_t client_ns,
 			  uint64_t wall_ns)
 {
@@ -104,7 +104,30 @@ static void keep_ramp_cpu(struct live_cell *cell, int64_t server_ns, int64_t cli
 	result->server_cpu_percent =
 		cpu_percent(server_ns, wall_ns, threads ? UINT_MAX : result->workers);
 	result->client_cpu_percent =
-		cpu_percent(client_ns, wall_ns, cell->setup->exp->client_workers);
+		cpu_percent(client_ns, wall_ns, client_workers(cell->setup->exp));
+}
+
+/* Of several clients, each of which knows its own only. */
+static int merge_samples(struct live_cell *cell)
+{
+	struct result *result = cell->result;
+	struct samples samples;
+	char path[PATH_MAX];
+	int error;
+
+	if (cell->client.count == 1)
+		return 0;
+	cell_samples_path(cell, path);
+	error = samples_merge(path, cell->client.count, &samples);
+	if (error) {
+		result_judge(result, VERDICT_FAIL, "%s can not be merged: %s", path,
+			     strerror(-error));
+		return -1;
+	}
+	result->handshake_us_p50 = samples.p50;
+	result->handshake_us_p99 = samples.p99;
+	result->handshake_us_max = samples.max;
+	return 0;
 }
 
 int cell_step_ramp(struct live_cell *cell)
@@ -114,17 +137,18 @@ int cell_step_ramp(struct live_cell *cell)
 	json_t *answer, *failures;
 	int ret = -1;
 
-	cell->next_sample_ns = started;
-	answer = cell_ask(cell, &cell->client.child, "ramp", cell_timeout_ns(cell));
-	cell->next_sample_ns = NS_NEVER;
+	cell_watch_peak(cell, &cell->result->ramp_peak_bytes);
+	answer = cell_ask_clients(cell, "ramp", cell_timeout_ns(cell));
 	failures = json_object_get(answer, "failures");
 	if (!answer || cell_server_died(cell, failures))
 		goto out;
 	keep_ramp(cell->result, answer);
+	if (merge_samples(cell))
+		goto out;
 	keep_ramp_cpu(cell, side_cpu_ns(&cell->server) - server_ns,
 		      side_cpu_ns(&cell->client) - client_ns, clock_now_ns() - started);
-	cell_sample_peak(cell);
-	cell->next_sample_ns = NS_NEVER;
+	atomic_store(&cell->shared->established, (unsigned)cell->result->established);
+	cell_watch_peak(cell, NULL);
 	gates_after_ramp(cell->result, answer_text(answer, "tls_protocol"), failures);
 	/* With nothing established there is nothing to measure. */
 	ret = cell->result->established > 0 ? 0 : -1;
@@ -166,7 +190,7 @@ static void keep_kept(struct result *result, const json_t *kept)
 static int check_server_holds(struct live_cell *cell)
 {
 	struct result *result = cell->result;
-	json_t *stats = cell_ask(cell, &cell->server.child, "stats", cell_timeout_ns(cell));
+	json_t *stats = cell_ask(cell, &cell->server.child[0], "stats", cell_timeout_ns(cell));
 	double open = answer_number(stats, "open");
 	double expected = result->established - result->dropped_idle;
 
@@ -188,8 +212,7 @@ int cell_step_hold(struct live_cell *cell)
 	int ret = -1;
 
 	snprintf(command, sizeof(command), "hold %.3f", hold_s);
-	answer = cell_ask(cell, &cell->client.child, command,
-			  cell_timeout_ns(cell) + (uint64_t)(hold_s * 1e9));
+	answer = cell_ask_clients(cell, command, cell_timeout_ns(cell) + (uint64_t)(hold_s * 1e9));
 	failures = json_object_get(answer, "failures");
 	if (answer && !cell_server_died(cell, failures)) {
 		cell->result->dropped_idle = answer_number(answer, "dropped");
@@ -210,9 +233,11 @@ static int do_round(struct live_cell *cell, int index)
 
 	if (server_work_read(cell, &before))
 		return -1;
-	answer = cell_ask(cell, &cell->client.child, "round", cell_timeout_ns(cell));
+	cell_watch_peak(cell, &cell->result->round_peak_bytes);
+	answer = cell_ask_clients(cell, "round", cell_timeout_ns(cell));
 	failures = json_object_get(answer, "failures");
 	if (answer && !cell_server_died(cell, failures) && !server_work_read(cell, &after)) {
+		cell_watch_peak(cell, NULL);
 		cell->server_round_us += after.cpu_us - before.cpu_us;
 		cell->server_round_syscalls += after.syscalls - before.syscalls;
 		round->ok = answer_number(answer, "ok");
@@ -252,7 +277,7 @@ static int wait_all_closed(struct live_cell *cell)
 	uint64_t timeout_ns = cell_timeout_ns(cell), deadline = clock_now_ns() + timeout_ns;
 
 	for (;;) {
-		json_t *stats = cell_ask(cell, &cell->server.child, "stats", timeout_ns);
+		json_t *stats = cell_ask(cell, &cell->server.child[0], "stats", timeout_ns);
 		double open = answer_number(stats, "open");
 
 		json_decref(stats);
@@ -266,7 +291,7 @@ static int wait_all_closed(struct live_cell *cell)
 				     open);
 			return -1;
 		}
-		sleep_s(OPEN_POLL_S);
+		cell_rest(cell, OPEN_POLL_S);
 	}
 }
 
@@ -291,10 +316,11 @@ static int keep_counters(struct live_cell *cell)
 
 int cell_step_close(struct live_cell *cell)
 {
-	json_t *answer = cell_ask(cell, &cell->client.child, "close", cell_timeout_ns(cell));
+	json_t *answer = cell_ask_clients(cell, "close", cell_timeout_ns(cell));
 
 	json_decref(answer);
 	if (!answer || wait_all_closed(cell) || read_memory(cell, PHASE_CLOSE))
 		return -1;
+	cell_watch_end(cell);
 	return keep_counters(cell);
 }

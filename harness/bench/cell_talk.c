@@ -4,32 +4,41 @@
 
 #include <errno.h>
 #include <math.h>
+#include <poll.h>
 #include <string.h>
 
+#include "harness/bench/answers.h"
+#include "harness/bench/cell_watch.h"
 #include "harness/common/clock.h"
+#include "harness/common/options.h"
 
 /* Every step is bounded: a fixed time and a time a connection, both far beyond
- * what a slow machine needs, and beyond the client's own timeout of 60 s: it knows the
- * cause. */
-#define STEP_TIMEOUT_NS (90 * NS_PER_S)
-#define STEP_TIMEOUT_NS_PER_CONN (3 * NS_PER_MS)
-
-/* How often the children are looked at while one is waited for. */
-#define LOOK_MS 50
-
-/* How often the server's memory is read in the ramp, and how much longer than the
- * last reading took the pause is at least: it walks the page tables of a process
- * under load, and may not take more than a few percent of a CPU. */
-#define SAMPLE_NS (250 * NS_PER_MS)
-#define SAMPLE_COST_FACTOR 20
+ * what a slow machine needs, and beyond the client's own timeout: it knows the cause. That one
+ * grows too: in a round the first response is read after the last request was sent. */
+#define STEP_TIMEOUT_S 90
+#define CLIENT_TIMEOUT_S 60
+#define TIMEOUT_MS_PER_CONN 3
 
 /* A process that dies closes its sockets and pipes a moment before it can be reaped. */
 #define LATE_DEATH_MS 300
 
+static uint64_t timeout_ns(const struct live_cell *cell, unsigned least_s)
+{
+	uint64_t connections = cell->result->cell.dimension[DIM_CONNECTIONS];
+
+	return least_s * NS_PER_S + connections * TIMEOUT_MS_PER_CONN * NS_PER_MS;
+}
+
 uint64_t cell_timeout_ns(const struct live_cell *cell)
 {
-	return STEP_TIMEOUT_NS +
-	       cell->result->cell.dimension[DIM_CONNECTIONS] * STEP_TIMEOUT_NS_PER_CONN;
+	return timeout_ns(cell, STEP_TIMEOUT_S);
+}
+
+unsigned cell_client_timeout_s(const struct live_cell *cell)
+{
+	uint64_t seconds = timeout_ns(cell, CLIENT_TIMEOUT_S) / NS_PER_S;
+
+	return seconds < OPTION_SECONDS_MAX ? (unsigned)seconds : OPTION_SECONDS_MAX;
 }
 
 double answer_number(const json_t *answer, const char *key)
@@ -63,23 +72,19 @@ bool cell_died(struct live_cell *cell, struct child *child)
 	return true;
 }
 
+bool cell_client_died(struct live_cell *cell)
+{
+	for (unsigned i = 0; i < cell->client.count; i++)
+		if (cell_died(cell, &cell->client.child[i]))
+			return true;
+	return false;
+}
+
 bool cell_server_died(struct live_cell *cell, const json_t *failures)
 {
 	if (json_object_size(failures))
-		child_wait(&cell->server.child, LATE_DEATH_MS);
-	return cell_died(cell, &cell->server.child);
-}
-
-void cell_sample_peak(struct live_cell *cell)
-{
-	uint64_t started = clock_now_ns(), pause;
-	struct result_memory memory;
-
-	if (!side_memory(&cell->server, &memory))
-		cell->result->handshake_peak_bytes =
-			fmax(cell->result->handshake_peak_bytes, memory.user_bytes);
-	pause = (clock_now_ns() - started) * SAMPLE_COST_FACTOR;
-	cell->next_sample_ns = started + (pause > SAMPLE_NS ? pause : SAMPLE_NS);
+		child_wait(&cell->server.child[0], LATE_DEATH_MS);
+	return cell_died(cell, &cell->server.child[0]);
 }
 
 /* Judges what is wrong with waiting on; false: nothing. */
@@ -88,7 +93,7 @@ static bool must_stop(struct live_cell *cell, struct child *child, int error, bo
 	/* Without a reply to read, a child that closed its output is about to end. */
 	if (error == -EPIPE)
 		child_wait(child, LATE_DEATH_MS);
-	if (cell->server.child.name && cell_died(cell, &cell->server.child))
+	if (cell->server.count && cell_died(cell, &cell->server.child[0]))
 		return true;
 	if (error && cell_died(cell, child))
 		return true;
@@ -109,18 +114,14 @@ json_t *cell_hear(struct live_cell *cell, struct child *child, uint64_t timeout_
 
 	for (;;) {
 		json_t *answer;
-		int error = child_read(child, LOOK_MS, &answer);
-		double established = answer_number(answer, "established");
+		int error = child_read(child, cell_watch_pause_ms(cell), &answer);
 
 		if (!error && strcmp(answer_text(answer, "event"), "progress") != 0)
 			return answer;
 		json_decref(answer);
-		if (established >= 0)
-			atomic_store(&cell->shared->established, (unsigned)established);
 		if (must_stop(cell, child, error, clock_now_ns() > deadline))
 			return NULL;
-		if (clock_now_ns() >= cell->next_sample_ns)
-			cell_sample_peak(cell);
+		cell_watch(cell);
 	}
 }
 
@@ -130,4 +131,85 @@ json_t *cell_ask(struct live_cell *cell, struct child *child, const char *comman
 	/* That a child is gone is found out by cell_hear. */
 	child_send(child, command);
 	return cell_hear(cell, child, timeout_ns);
+}
+
+static void keep_progress(struct live_cell *cell, unsigned client, const json_t *progress)
+{
+	double ok = answer_number(progress, "ok");
+	unsigned sum = 0;
+
+	if (strcmp(answer_text(progress, "phase"), "ramp") || !(ok >= 0))
+		return;
+	cell->established[client] = (unsigned)ok;
+	for (unsigned i = 0; i < cell->client.count; i++)
+		sum += cell->established[i];
+	atomic_store(&cell->shared->established, sum);
+}
+
+/* What the client has to say so far. 0: *answer is its answer; -ETIMEDOUT: it has none yet. */
+static int take_answer(struct live_cell *cell, unsigned client, bool readable, json_t **answer)
+{
+	int timeout_ms = readable ? 1 : 0, error;
+
+	while (!(error = child_read(&cell->client.child[client], timeout_ms, answer))) {
+		if (strcmp(answer_text(*answer, "event"), "progress") != 0)
+			return 0;
+		keep_progress(cell, client, *answer);
+		json_decref(*answer);
+		*answer = NULL;
+		timeout_ms = 0;
+	}
+	return error;
+}
+
+/* Of the clients that have not answered: who can be read. */
+static void poll_clients(const struct live_cell *cell, json_t *const *answers, struct pollfd *fds)
+{
+	for (unsigned i = 0; i < cell->client.count; i++)
+		fds[i] = (struct pollfd){.fd = answers[i] ? -1 : cell->client.child[i].out,
+					 .events = POLLIN};
+	poll(fds, cell->client.count, cell_watch_pause_ms(cell));
+}
+
+/* 0: every client has answered. */
+static int hear_all(struct live_cell *cell, json_t **answers, uint64_t deadline)
+{
+	struct pollfd fds[SIDE_PROCESSES_MAX];
+	unsigned missing = cell->client.count;
+
+	while (missing) {
+		poll_clients(cell, answers, fds);
+		for (unsigned i = 0; i < cell->client.count; i++) {
+			int error;
+
+			if (answers[i])
+				continue;
+			error = take_answer(cell, i, fds[i].revents, &answers[i]);
+			if (!error)
+				missing--;
+			else if (must_stop(cell, &cell->client.child[i], error,
+					   clock_now_ns() > deadline))
+				return -1;
+		}
+		cell_watch(cell);
+	}
+	return 0;
+}
+
+json_t *cell_hear_clients(struct live_cell *cell, uint64_t timeout_ns)
+{
+	json_t *answers[SIDE_PROCESSES_MAX] = {NULL}, *merged = NULL;
+
+	if (!hear_all(cell, answers, clock_now_ns() + timeout_ns))
+		merged = answers_merge(answers, cell->client.count);
+	for (unsigned i = 0; i < cell->client.count; i++)
+		json_decref(answers[i]);
+	return merged;
+}
+
+json_t *cell_ask_clients(struct live_cell *cell, const char *command, uint64_t timeout_ns)
+{
+	for (unsigned i = 0; i < cell->client.count; i++)
+		child_send(&cell->client.child[i], command);
+	return cell_hear_clients(cell, timeout_ns);
 }

@@ -17,6 +17,8 @@ enum key_type {
 	KEY_NAMES,  /* "all", or an array of known names */
 	KEY_NAME,   /* one known name */
 	KEY_COUNT,  /* an integer */
+	KEY_AUTO,   /* an integer, or "auto": 0 */
+	KEY_MODEL,  /* a worker model */
 	KEY_COUNTS, /* one or an array of them */
 	KEY_REAL,   /* a number */
 	KEY_FRACTIONS,
@@ -43,10 +45,12 @@ static const struct key keys[] = {
 	{"park", EXP(park), KNOWN(park), 0, 0, KEY_NAMES, true},
 	{"connections", EXP(dimension[DIM_CONNECTIONS]), 0, 1, 16e6, KEY_COUNTS, true},
 	{"repeat", EXP(repeat), 0, 1, 1000, KEY_COUNT, false},
-	{"workers", EXP(workers), 0, 1, 1024, KEY_COUNT, false},
+	{"workers", EXP(workers), 0, 1, SIZING_WORKERS_MAX, KEY_AUTO, false},
+	{"worker_model", EXP(worker_model), 0, 0, 0, KEY_MODEL, false},
 	{"client_tls", EXP(client_tls), KNOWN(tls), 0, 0, KEY_NAME, false},
 	{"client_park", EXP(client_park), KNOWN(park), 0, 0, KEY_NAME, false},
-	{"client_workers", EXP(client_workers), 0, 1, 1024, KEY_COUNT, false},
+	{"client_workers", EXP(client_workers), 0, 1, SIZING_WORKERS_MAX, KEY_AUTO, false},
+	{"clients", EXP(clients), 0, 1, CLIENTS_MAX, KEY_COUNT, false},
 	{"in_flight", EXP(dimension[DIM_IN_FLIGHT]), 0, 1, 65536, KEY_COUNTS, false},
 	{"history_bytes", EXP(dimension[DIM_HISTORY_BYTES]), 0, 0, BODY_BYTES_MAX, KEY_COUNTS,
 	 false},
@@ -56,6 +60,7 @@ static const struct key keys[] = {
 	{"active", EXP(active), 0, 0, 1, KEY_FRACTIONS, false},
 	{"active_s", EXP(active_s), 0, 0.01, 3600, KEY_REAL, false},
 	{"crypto_floor_handshakes", EXP(crypto_floor_handshakes), 0, 1, 1e6, KEY_COUNT, false},
+	{"memory_floor_bytes", EXP(memory_floor_bytes), 0, 0, 1e13, KEY_REAL, false},
 	{"seed", EXP(seed), 0, 1, 2147483647, KEY_COUNT, false},
 	{"gates", 0, 0, 0, 0, KEY_GATES, false},
 };
@@ -71,6 +76,8 @@ static const struct experiment defaults = {
 	.client_tls = "boringssl",
 	.client_park = "shed",
 	.client_workers = 2,
+	.clients = 1,
+	.memory_floor_bytes = 512.0 * 1024 * 1024,
 	.dimension = {[DIM_IN_FLIGHT] = {{64}, 1}, [DIM_HISTORY_BYTES] = {{0}, 1}},
 	.settle_s = 1,
 	.hold_s = 2,
@@ -193,7 +200,7 @@ static int read_number(struct reader *reader, const config_setting_t *setting,
 		       const struct key *key)
 {
 	void *place = (char *)reader->exp + key->offset;
-	bool whole = key->type == KEY_COUNT;
+	bool whole = key->type != KEY_REAL;
 	double value;
 
 	if (check_number(reader, setting, key, whole, &value))
@@ -202,6 +209,31 @@ static int read_number(struct reader *reader, const config_setting_t *setting,
 		*(unsigned *)place = (unsigned)value;
 	else
 		*(double *)place = value;
+	return 0;
+}
+
+static int read_auto(struct reader *reader, const config_setting_t *setting, const struct key *key)
+{
+	const char *text = config_setting_get_string(setting);
+
+	if (!text)
+		return read_number(reader, setting, key);
+	if (strcmp(text, "auto"))
+		return refuse(reader, setting, "%s: must be a whole number or \"auto\"", key->name);
+	*(unsigned *)((char *)reader->exp + key->offset) = 0;
+	return 0;
+}
+
+static int read_model(struct reader *reader, const config_setting_t *setting, const struct key *key)
+{
+	const char *name = config_setting_get_string(setting);
+	int model = name ? worker_model_find(name) : -1;
+
+	if (model < 0)
+		return refuse(reader, setting,
+			      "%s: must be \"auto\", \"threads\", \"tables\" or \"processes\"",
+			      key->name);
+	*(enum worker_model *)((char *)reader->exp + key->offset) = (enum worker_model)model;
 	return 0;
 }
 
@@ -283,6 +315,10 @@ static int read_setting(struct reader *reader, const config_setting_t *setting,
 	case KEY_COUNT:
 	case KEY_REAL:
 		return read_number(reader, setting, key);
+	case KEY_AUTO:
+		return read_auto(reader, setting, key);
+	case KEY_MODEL:
+		return read_model(reader, setting, key);
 	case KEY_COUNTS:
 		return read_choices(reader, setting, key);
 	case KEY_FRACTIONS:

@@ -9,10 +9,12 @@
  *	park = [ "hold", "shed" ]     required
  *	connections = 10000           required; or several: [ 1000, 10000 ]
  *	repeat = 1                    passes over all cells
- *	workers = 2                   of the server
+ *	workers = 2                   of the server; "auto": as many as it takes
+ *	worker_model = "auto"         or "threads", "tables", "processes" (sizing.h)
  *	client_tls = "boringssl"      for cells whose server is not plain
  *	client_park = "shed"
- *	client_workers = 2
+ *	client_workers = 2            of each client; or "auto"
+ *	clients = 1                   load processes, which share the connections
  *	in_flight = 64                most handshakes under way at once; or several
  *	history_bytes = 0             a body of so many bytes that every connection asks for
  *	                              once before it idles, 0: none; or several
@@ -25,6 +27,7 @@
  *	                              others stay idle; no such step when absent
  *	active_s = 2.0                how long they do, for each fraction
  *	crypto_floor_handshakes = 200 in memory, before each cell
+ *	memory_floor_bytes = 536870912 the ramp stops before less is available; 0: never
  *	seed = 7                      order of the cells; a new one when absent
  *	gates = { user_bytes_per_conn_max = 8192; ramp_s_max = 180.0; }
  */
@@ -37,8 +40,10 @@
 
 #include "harness/bench/dimensions.h"
 #include "harness/bench/names.h"
+#include "harness/common/sizing.h"
 
 #define FRACTIONS_MAX 8
+#define CLIENTS_MAX 32
 
 /* Of the connections; as the file lists them. */
 struct fractions {
@@ -61,16 +66,19 @@ struct experiment {
 	struct names park;
 	struct choices dimension[DIMENSIONS];
 	unsigned repeat;
-	unsigned workers;
+	unsigned workers; /* 0: auto */
+	enum worker_model worker_model;
 	char client_tls[NAME_SIZE];
 	char client_park[NAME_SIZE];
-	unsigned client_workers;
+	unsigned client_workers; /* of each client; 0: auto */
+	unsigned clients;
 	double settle_s;
 	double hold_s;
 	unsigned key_updates;
 	struct fractions active;
 	double active_s;
 	unsigned crypto_floor_handshakes;
+	double memory_floor_bytes;
 	unsigned seed; /* 0: none was given */
 	struct gate_limits gates;
 };

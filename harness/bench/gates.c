@@ -14,7 +14,7 @@
 void gates_failures_text(const json_t *failures, char *text, size_t size)
 {
 	size_t used = 0;
-	const char *cause;
+	const char *cause, *where;
 	json_t *count;
 
 	snprintf(text, size, "cause unknown");
@@ -25,6 +25,9 @@ void gates_failures_text(const json_t *failures, char *text, size_t size)
 		used += (size_t)snprintf(text + used, size - used, "%s%s %lld", used ? ", " : "",
 					 cause, (long long)json_integer_value(count));
 	}
+	where = json_string_value(json_object_get(failures, "in"));
+	if (where && used < size)
+		snprintf(text + used, size - used, "%sin %s", used ? ", " : "", where);
 }
 
 void gates_after_ramp(struct result *result, const char *tls_protocol, const json_t *failures)

@@ -12,6 +12,7 @@
 #include "harness/bench/compare.h"
 #include "harness/bench/doctor.h"
 #include "harness/bench/experiment.h"
+#include "harness/bench/growth.h"
 #include "harness/bench/list.h"
 #include "harness/bench/run.h"
 #include "harness/bench/rundir.h"
@@ -193,11 +194,48 @@ static int main_doctor(int argc, char **argv, char *const *whole)
 	return well ? 0 : 2;
 }
 
+struct show_arguments {
+	const char *run;
+	bool json;
+};
+
+static const struct argp_option show_argp_options[] = {
+	{"json", 'j', NULL, 0,
+	 "No tables: how memory grows with the connections, as JSON (slope, its standard error, "
+	 "intercept), for plots",
+	 0},
+	{0},
+};
+
+static error_t parse_show(int key, char *arg, struct argp_state *state)
+{
+	struct show_arguments *arguments = state->input;
+	error_t ret;
+
+	if (key == 'j') {
+		arguments->json = true;
+		return 0;
+	}
+	state->input = &arguments->run;
+	ret = parse_argument(key, arg, state);
+	state->input = arguments;
+	return ret;
+}
+
+static void show_json(const json_t *lines)
+{
+	json_t *object = json_pack("{s:o}", "growth", growth_json(lines));
+
+	json_dumpf(object, stdout, JSON_INDENT(2));
+	printf("\n");
+	json_decref(object);
+}
+
 static int main_show(int argc, char **argv, char *const *whole)
 {
 	static const struct argp argp = {
-		NULL,
-		parse_argument,
+		show_argp_options,
+		parse_show,
 		"[RUN]",
 		"Prints the tables of a run again. RUN is a directory, the name of a run below "
 		"results/local or results/published, or \"latest\", which is meant when none is "
@@ -205,19 +243,23 @@ static int main_show(int argc, char **argv, char *const *whole)
 		NULL,
 		NULL,
 		NULL};
-	const char *run = NULL;
+	struct show_arguments arguments = {0};
 	char path[PATH_MAX], error[ERROR_SIZE];
 	size_t planned;
 	json_t *lines;
 
 	(void)whole;
-	argp_parse(&argp, argc, argv, 0, NULL, &run);
-	if (rundir_find(run ? run : "latest", path, sizeof(path), error, sizeof(error)) ||
+	argp_parse(&argp, argc, argv, 0, NULL, &arguments);
+	if (rundir_find(arguments.run ? arguments.run : "latest", path, sizeof(path), error,
+			sizeof(error)) ||
 	    rundir_load(path, &lines, error, sizeof(error)))
 		errx(2, "%s", error);
 	planned = rundir_planned(path);
-	table_print(stdout, lines);
-	if (planned > json_array_size(lines))
+	if (arguments.json)
+		show_json(lines);
+	else
+		table_print(stdout, lines);
+	if (!arguments.json && planned > json_array_size(lines))
 		printf("\nonly %zu of %zu cells: the run was interrupted, or is not over\n",
 		       json_array_size(lines), planned);
 	json_decref(lines);

@@ -49,6 +49,12 @@ static json_t *choices_json(const struct choices *choices)
 	return array;
 }
 
+/* How many workers were asked for. */
+static json_t *auto_json(unsigned workers)
+{
+	return workers ? json_integer(workers) : json_string("auto");
+}
+
 /* With what the reactor's objects in the kernel are predicted to take. */
 static json_t *reactors_json(const struct names *names, const struct probe *probes)
 {
@@ -65,6 +71,20 @@ static json_t *reactors_json(const struct names *names, const struct probe *prob
 	return object;
 }
 
+static json_t *network_json(const struct net_settings *settings)
+{
+	json_t *object = json_object();
+
+	for (int i = 0; i < NET_SETTINGS; i++) {
+		const char *before = settings->before[i], *after = settings->after[i];
+
+		json_object_set_new(object, net_setting_names[i],
+				    json_pack("{s:s*, s:s*}", "before", *before ? before : NULL,
+					      "after", *after ? after : NULL));
+	}
+	return object;
+}
+
 json_t *manifest_make(const struct manifest_source *source)
 {
 	const struct experiment *exp = source->exp;
@@ -73,18 +93,20 @@ json_t *manifest_make(const struct manifest_source *source)
 
 	query.packages = packages;
 	manifest = json_pack(
-		"{s:i, s:s, s:s, s:o, s:{s:s, s:s}, s:i, s:s?, s:i, s:o, s:i, s:i,"
-		" s:{s:s, s:s, s:i, s:o}, s:o, s:o, s:s}",
+		"{s:i, s:s, s:s, s:o, s:{s:s, s:s}, s:i, s:s?, s:i, s:o, s:o, s:s, s:i,"
+		" s:{s:s, s:s, s:i, s:o, s:o}, s:o, s:o, s:o, s:s}",
 		"schema", RESULT_SCHEMA, "run", source->run, "version", PARKBENCH_VERSION,
 		"command", command_json(source->argv), "experiment", "name", exp->name, "text",
 		exp->text, "seed", (int)source->matrix->seed, "only", source->only, "cells",
 		(int)source->matrix->count, "connections",
-		choices_json(&exp->dimension[DIM_CONNECTIONS]), "workers", (int)exp->workers,
-		"repeat", (int)exp->repeat, "client", "tls", exp->client_tls, "park",
-		exp->client_park, "workers", (int)exp->client_workers, "in_flight",
+		choices_json(&exp->dimension[DIM_CONNECTIONS]), "workers", auto_json(exp->workers),
+		"worker_model", worker_model_name(exp->worker_model), "repeat", (int)exp->repeat,
+		"client", "tls", exp->client_tls, "park", exp->client_park, "processes",
+		(int)exp->clients, "workers", auto_json(exp->client_workers), "in_flight",
 		choices_json(&exp->dimension[DIM_IN_FLIGHT]), "reactors",
 		reactors_json(&exp->reactors, source->reactors), "tls",
-		probes_json(&exp->tls, source->tls), "kernel_method", source->kernel_method);
+		probes_json(&exp->tls, source->tls), "network", network_json(source->net_settings),
+		"kernel_method", source->kernel_method);
 	if (manifest && host_facts_fill(manifest, &query)) {
 		json_decref(manifest);
 		manifest = NULL;

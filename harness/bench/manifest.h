@@ -4,7 +4,8 @@
  * facts of the machine (harness/measure/host_facts.h): schema, run, command,
  * experiment (name and the file as it was), seed, only, cells (planned),
  * connections, workers, repeat, client, reactors and tls (which of them run here,
- * or the reason not; of reactors also the predicted kernel_conn_bytes), kernel_method.
+ * or the reason not; of reactors also the predicted kernel_conn_bytes), kernel_method,
+ * network (what was set in the network of each cell: before, after).
  */
 #ifndef HARNESS_BENCH_MANIFEST_H
 #define HARNESS_BENCH_MANIFEST_H
@@ -13,6 +14,7 @@
 
 #include "harness/bench/experiment.h"
 #include "harness/bench/matrix.h"
+#include "harness/bench/net_settings.h"
 #include "harness/bench/probe.h"
 
 /* All borrowed. */
@@ -25,6 +27,7 @@ struct manifest_source {
 	const struct probe *reactors; /* as exp->reactors is ordered */
 	const struct probe *tls;      /* as exp->tls is ordered */
 	const char *kernel_method;
+	const struct net_settings *net_settings;
 };
 
 /* A new reference, or NULL out of memory. Runs git and dpkg-query. */

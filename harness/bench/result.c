@@ -28,11 +28,13 @@ static const struct result_memory unmeasured = {NAN, NAN, NAN};
 static const struct result_round not_asked = {NAN, NAN, NAN};
 static const struct result_active not_run = {NAN, NAN, NAN, NAN, NAN, NAN, NAN};
 
-void result_init(struct result *result, const struct matrix_cell *cell, unsigned workers)
+void result_init(struct result *result, const struct matrix_cell *cell,
+		 const struct experiment *exp)
 {
 	*result = (struct result){
 		.cell = *cell,
-		.workers = workers,
+		.workers = exp->workers,
+		.clients = exp->clients,
 		.established = NAN,
 		.dropped_idle = NAN,
 		.ramp_s = NAN,
@@ -42,6 +44,11 @@ void result_init(struct result *result, const struct matrix_cell *cell, unsigned
 		.user_baseline_bytes = NAN,
 		.handshake_peak_bytes = NAN,
 		.slab_bytes = NAN,
+		.client_user_baseline_bytes = NAN,
+		.ramp_peak_bytes = NAN,
+		.round_peak_bytes = NAN,
+		.memory_peak_bytes = NAN,
+		.predicted_memory_bytes = NAN,
 		.server_us_per_handshake = NAN,
 		.client_us_per_handshake = NAN,
 		.crypto_floor_us = NAN,
@@ -54,6 +61,8 @@ void result_init(struct result *result, const struct matrix_cell *cell, unsigned
 		.retrans_segs = NAN,
 		.out_rsts = NAN,
 	};
+	snprintf(result->worker_model, sizeof(result->worker_model), "%s",
+		 worker_model_name(exp->worker_model));
 	result->history = not_asked;
 	result->key_updates = (struct result_key_updates){NAN, NAN};
 	for (int i = 0; i < RESULT_ROUNDS; i++)
@@ -262,7 +271,10 @@ json_t *result_json(const struct result *result, const char *run)
 	put_text(line, "reactor", result->cell.reactor);
 	put_text(line, "tls", result->cell.tls);
 	put_text(line, "park", result->cell.park);
-	put_whole(line, "workers", result->workers);
+	put_text(line, "worker_model", result->worker_model);
+	/* Not announced: the cell never came so far. */
+	put_whole(line, "workers", result->workers ? result->workers : NAN);
+	put_whole(line, "clients", result->clients);
 	for (int d = 0; d < DIMENSIONS; d++)
 		put_whole(line, dimensions[d].name, result->cell.dimension[d]);
 	put_whole(line, "repeat", result->cell.repeat);
@@ -283,6 +295,8 @@ json_t *result_json(const struct result *result, const char *run)
 	if (!isnan(result->active[0].fraction))
 		json_object_set_new(line, "active", active_json(result));
 	json_object_set_new(line, "memory", memory_json(result));
+	put_whole(line, "memory_peak_bytes", result->memory_peak_bytes);
+	put_whole(line, "predicted_memory_bytes", result->predicted_memory_bytes);
 	json_object_set_new(line, "cpu", cpu_json(result));
 	json_object_set_new(line, "client", client_json(result));
 	json_object_set_new(line, "net", net_json(result));

@@ -71,7 +71,9 @@ struct result_active {
  */
 struct result {
 	struct matrix_cell cell;
-	unsigned workers;
+	unsigned workers;      /* as the server announced them; before: as asked for, 0: auto */
+	char worker_model[16]; /* likewise */
+	unsigned clients;
 	enum verdict verdict;
 	char reason[512]; /* empty with pass */
 
@@ -92,6 +94,13 @@ struct result {
 	struct result_memory phases[PHASES];
 	struct result_memory client_phases[PHASES];
 	double slab_bytes; /* of reactors' objects when idle, both sides, beyond the baseline */
+	double client_user_baseline_bytes;
+	/* Of both sides, user and kernel, beyond the baseline; for the forecast, not stored. */
+	double ramp_peak_bytes;
+	double round_peak_bytes;
+	/* What MemAvailable fell by at most, and what a pilot had foretold; NAN: no pilot. */
+	double memory_peak_bytes;
+	double predicted_memory_bytes;
 	char user_method[64];
 	char kernel_method[1280]; /* ends with the reason when nothing works */
 
@@ -114,7 +123,8 @@ extern const char *const verdict_names[VERDICTS];
 extern const char *const phase_names[PHASES];
 
 /* Nothing measured, verdict pass. */
-void result_init(struct result *result, const struct matrix_cell *cell, unsigned workers);
+void result_init(struct result *result, const struct matrix_cell *cell,
+		 const struct experiment *exp);
 
 /* The first verdict stands: a later one is a consequence of it. */
 __attribute__((format(printf, 3, 4))) void result_judge(struct result *result, enum verdict verdict,

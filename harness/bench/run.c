@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* harness/bench/ - runs an experiment. Sources: prctl(2), waitid(2), sigtimedwait(2). */
+/* harness/bench/ - runs an experiment. Source: prctl(2). */
 #include "harness/bench/run.h"
 
 #include <errno.h>
@@ -10,14 +10,16 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "harness/bench/apart.h"
 #include "harness/bench/capacity.h"
 #include "harness/bench/cell.h"
+#include "harness/bench/forecast.h"
 #include "harness/bench/janitor.h"
 #include "harness/bench/manifest.h"
 #include "harness/bench/matrix.h"
+#include "harness/bench/net_settings.h"
 #include "harness/bench/probe.h"
 #include "harness/bench/progress.h"
 #include "harness/bench/rundir.h"
@@ -25,8 +27,6 @@
 #include "harness/core/plugin.h"
 #include "harness/measure/kernel_memory.h"
 #include "reactors/reactor.h"
-
-#define LOOK_NS 200000000L
 
 /* Everything of a run; lives in parkbench itself. */
 struct running {
@@ -36,12 +36,13 @@ struct running {
 	struct probe reactors[NAMES_MAX]; /* as exp.reactors */
 	struct probe tls[NAMES_MAX];      /* as exp.tls */
 	struct capacity capacity;
+	struct net_settings net_settings; /* of a cell's network */
 	struct rundir dir;
 	struct janitor janitor;
 	struct progress progress;
 	struct cell_shared *shared;
+	struct apart apart;
 	json_t *lines; /* of the cells that have ended */
-	int signal;    /* that interrupted the run; 0: none */
 	bool failed;
 	bool ran; /* at least one cell was not skipped */
 };
@@ -141,11 +142,16 @@ static int check_programs(char *error, size_t size)
 
 static void probe_all(struct running *run)
 {
+	char reason[512];
+
 	for (size_t i = 0; i < run->exp.reactors.count; i++)
 		probe_reactor(run->exp.reactors.name[i], &run->reactors[i]);
 	for (size_t i = 0; i < run->exp.tls.count; i++)
 		probe_tls(run->exp.tls.name[i], &run->tls[i]);
-	capacity_read(&run->capacity);
+	/* Where there is no private network, each cell says why. */
+	net_settings_probe(&run->net_settings, reason, sizeof(reason));
+	capacity_read(&run->capacity, "/proc");
+	run->capacity.somaxconn = net_settings_after(&run->net_settings, "net.core.somaxconn");
 }
 
 static int make_manifest(struct running *run)
@@ -158,6 +164,7 @@ static int make_manifest(struct running *run)
 		.only = run->options->only,
 		.reactors = run->reactors,
 		.tls = run->tls,
+		.net_settings = &run->net_settings,
 	};
 	struct kernel_meter meter;
 	json_t *manifest;
@@ -185,135 +192,78 @@ static const struct probe *probe_of(const struct names *names, const struct prob
 	return NULL;
 }
 
+static int check_capacity(const struct running *run, const struct matrix_cell *cell, char *reason,
+			  size_t size)
+{
+	struct capacity_ask ask;
+	struct capacity_rows rows;
+
+	capacity_ask_most(&ask, &run->exp);
+	ask.connections = cell->dimension[DIM_CONNECTIONS];
+	ask.in_flight = cell->dimension[DIM_IN_FLIGHT];
+	ask.thread_per_connection = reactor_find(cell->reactor)->caps & REACTOR_CAP_THREADS;
+	capacity_check(&rows, &run->capacity, &ask);
+	return capacity_refuse(&rows, reason, size);
+}
+
 /* True when the cell can not run here; the verdict says so. */
 static bool must_skip(const struct running *run, struct result *result)
 {
 	const struct matrix_cell *cell = &result->cell;
 	const struct probe *reactor = probe_of(&run->exp.reactors, run->reactors, cell->reactor);
 	const struct probe *tls = probe_of(&run->exp.tls, run->tls, cell->tls);
-	const struct reactor_ops *ops = reactor_find(cell->reactor);
-	struct capacity_needs needs;
 	char reason[sizeof(result->reason)];
 
-	capacity_needs(&needs, cell->dimension[DIM_CONNECTIONS], cell->dimension[DIM_IN_FLIGHT],
-		       ops->caps & REACTOR_CAP_THREADS);
 	if (!reactor->available)
 		result_judge(result, VERDICT_SKIP, "reactor %s: %s", cell->reactor,
 			     reactor->reason);
 	else if (!tls->available)
 		result_judge(result, VERDICT_SKIP, "tls %s: %s", cell->tls, tls->reason);
-	else if (capacity_refuse(&run->capacity, &needs, reason, sizeof(reason)))
+	else if (check_capacity(run, cell, reason, sizeof(reason)))
 		result_judge(result, VERDICT_SKIP, "%s", reason);
 	return result->verdict == VERDICT_SKIP;
 }
 
-/* In the cell's own process; does not return. */
-static void be_cell(struct running *run, const struct janitor_order *order, pid_t parent)
+/* A pilot of the cell tells what memory it will need. What it judges stands for the cell. */
+static int run_pilot(struct running *run, struct result *result)
 {
-	const struct cell_setup setup = {
-		.exp = &run->exp,
-		.dir = run->dir.path,
-		.server_meter = &order->meters[0],
-		.client_meter = &order->meters[1],
-	};
+	struct cell_setup setup = {.exp = &run->exp, .dir = run->dir.path, .pilot = true};
+	struct result *pilot = &run->shared->result;
+	char reason[sizeof(result->reason)];
+	struct forecast forecast;
+	int ret;
 
-	/* A group of its own: Ctrl-C reaches parkbench alone, which ends the group. */
-	setpgid(0, 0);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(1);
-	close(run->janitor.pipe);
-	cell_run(&setup, run->shared);
-	_exit(0);
-}
-
-static void say_progress(const struct running *run, const struct matrix_cell *cell)
-{
-	progress_now(&run->progress, cell, cell_step_name(atomic_load(&run->shared->step)),
-		     atomic_load(&run->shared->established));
-}
-
-/* Until the process has ended, which is not yet reaped then, or a signal came. */
-static void watch(struct running *run, const struct matrix_cell *cell, pid_t pid,
-		  const sigset_t *signals)
-{
-	const struct timespec pause = {.tv_nsec = LOOK_NS};
-
-	while (!run->signal) {
-		siginfo_t info = {.si_pid = 0};
-		int signal;
-
-		if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) || info.si_pid)
-			return;
-		say_progress(run, cell);
-		signal = sigtimedwait(signals, NULL, &pause);
-		if (signal > 0 && signal != SIGCHLD)
-			run->signal = signal;
+	*pilot = *result;
+	pilot->cell.dimension[DIM_CONNECTIONS] = FORECAST_PILOT;
+	ret = apart_run(&run->apart, &setup);
+	if (ret || run->apart.signal)
+		return ret;
+	if (pilot->verdict != VERDICT_PASS) {
+		result_judge(result, pilot->verdict, "pilot: %.490s", pilot->reason);
+		return 0;
 	}
+	forecast_make(&forecast, pilot, result->cell.dimension[DIM_CONNECTIONS]);
+	result->predicted_memory_bytes = forecast.bytes;
+	if (forecast_refuse(&forecast, capacity_meminfo("/proc", "MemAvailable:"),
+			    run->exp.memory_floor_bytes, reason, sizeof(reason)))
+		result_judge(result, VERDICT_SKIP, "%s", reason);
+	return 0;
 }
 
-/* Ends the cell's group and reaps all of it: what its first process leaves becomes
- * a child of ours (PR_SET_CHILD_SUBREAPER). Returns the first one's wait status. */
-static int end_group(pid_t pid)
+static int run_cell(struct running *run, const struct matrix_cell *cell)
 {
-	int status = 0, other;
-	pid_t reaped;
-
-	kill(-pid, SIGKILL);
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	do
-		reaped = waitpid(-pid, &other, 0);
-	while (reaped > 0 || (reaped < 0 && errno == EINTR));
-	return status;
-}
-
-static int open_meters(struct janitor_order *order, unsigned cell)
-{
-	static const char *const sides[JANITOR_METERS] = {"server", "client"};
+	struct cell_setup setup = {.exp = &run->exp, .dir = run->dir.path};
+	struct result result;
 	int ret = 0;
 
-	for (int i = 0; i < JANITOR_METERS && !ret; i++) {
-		char name[64];
-
-		snprintf(name, sizeof(name), "parkbench-%d-%u-%s", (int)getpid(), cell, sides[i]);
-		ret = kernel_meter_open(&order->meters[i], &kernel_system_roots, name);
-	}
-	return ret;
-}
-
-/* Runs the cell in a process of its own. */
-static int run_apart(struct running *run, const struct matrix_cell *cell, const sigset_t *signals)
-{
-	struct janitor_order order = {0};
-	pid_t parent = getpid(), pid = -1;
-	int ret, status;
-
-	ret = open_meters(&order, cell->order);
-	if (!ret)
-		ret = janitor_tell(&run->janitor, &order);
-	if (!ret) {
-		pid = fork();
-		ret = pid < 0 ? -errno : 0;
-	}
-	if (pid == 0)
-		be_cell(run, &order, parent);
-	if (pid > 0) {
-		setpgid(pid, pid);
-		order.group = pid;
-		janitor_tell(&run->janitor, &order);
-		watch(run, cell, pid, signals);
-		status = end_group(pid);
-		order.group = 0;
-		if (!run->signal && !atomic_load(&run->shared->finished))
-			result_judge(&run->shared->result, VERDICT_FAIL,
-				     "parkbench's own process of the cell died in step %s: %s",
-				     cell_step_name(atomic_load(&run->shared->step)),
-				     WIFSIGNALED(status) ? strsignal(WTERMSIG(status))
-							 : "it ended");
-	}
-	janitor_clean(&order);
-	janitor_tell(&run->janitor, &order);
+	result_init(&result, cell, &run->exp);
+	memset(run->shared, 0, sizeof(*run->shared));
+	if (!must_skip(run, &result) && cell->dimension[DIM_CONNECTIONS] > FORECAST_ABOVE)
+		ret = run_pilot(run, &result);
+	memset(run->shared, 0, sizeof(*run->shared));
+	run->shared->result = result;
+	if (!ret && !run->apart.signal && result.verdict == VERDICT_PASS)
+		ret = apart_run(&run->apart, &setup);
 	return ret;
 }
 
@@ -333,18 +283,13 @@ static int keep_result(struct running *run)
 	return ret;
 }
 
-static int run_cells(struct running *run, const sigset_t *signals)
+static int run_cells(struct running *run)
 {
 	int ret = 0;
 
-	for (size_t i = 0; i < run->matrix.count && !ret && !run->signal; i++) {
-		const struct matrix_cell *cell = &run->matrix.cells[i];
-
-		memset(run->shared, 0, sizeof(*run->shared));
-		result_init(&run->shared->result, cell, run->exp.workers);
-		if (!must_skip(run, &run->shared->result))
-			ret = run_apart(run, cell, signals);
-		if (!ret && !run->signal)
+	for (size_t i = 0; i < run->matrix.count && !ret && !run->apart.signal; i++) {
+		ret = run_cell(run, &run->matrix.cells[i]);
+		if (!ret && !run->apart.signal)
 			ret = keep_result(run);
 	}
 	return ret;
@@ -378,7 +323,13 @@ static int execute(struct running *run)
 	signal(SIGPIPE, SIG_IGN);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	progress_start(&run->progress, run->options->progress, run->matrix.count);
-	ret = run_cells(run, &signals);
+	run->apart = (struct apart){
+		.janitor = &run->janitor,
+		.progress = &run->progress,
+		.shared = run->shared,
+		.signals = &signals,
+	};
+	ret = run_cells(run);
 	janitor_end(&run->janitor);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	return ret;
@@ -390,9 +341,10 @@ static void print_outcome(const struct running *run)
 
 	fprintf(stream, "\n");
 	table_print(stream, run->lines);
-	if (run->signal)
+	if (run->apart.signal)
 		fprintf(stream, "\ninterrupted (%s) after %zu of %zu cells\n",
-			strsignal(run->signal), json_array_size(run->lines), run->matrix.count);
+			strsignal(run->apart.signal), json_array_size(run->lines),
+			run->matrix.count);
 	fprintf(stream, "\nresults: %s\n", run->dir.path);
 }
 
@@ -401,8 +353,8 @@ static int outcome(const struct running *run, int ret, char *error, size_t size)
 	if (ret)
 		snprintf(error, size, "%s: the run can not go on: %s", run->dir.path,
 			 strerror(-ret));
-	else if (run->signal)
-		return RUN_SIGNAL + run->signal;
+	else if (run->apart.signal)
+		return RUN_SIGNAL + run->apart.signal;
 	else if (run->failed)
 		return RUN_FAILED;
 	else if (run->ran)

@@ -10,6 +10,7 @@
 
 #include "harness/bench/dimensions.h"
 #include "harness/bench/grid.h"
+#include "harness/bench/growth.h"
 #include "harness/bench/result.h"
 #include "harness/bench/table_active.h"
 #include "harness/measure/stats.h"
@@ -343,6 +344,9 @@ int table_print(FILE *stream, const json_t *lines)
 		ret = print_groups(stream, &table);
 	if (!ret) {
 		fprintf(stream, "\n%s", legend);
+		ret = growth_print(stream, lines);
+	}
+	if (!ret) {
 		ret = table_active_print(stream, table.rows, table.count);
 		print_reasons(stream, &table);
 	}

@@ -9,8 +9,9 @@
 /*
  * Prints the lines of a cells.jsonl, an array of objects, ordered by name. Figures
  * are of the repeats that passed: the median and, where there are several, the
- * range of the two headlines. Below it the table of the active step (table_active.h),
- * if the run had one, and the reason of everything that did not pass. 0 or -ENOMEM.
+ * range of the two headlines. Below it how memory grows, if some cell ran with
+ * several numbers of connections (growth.h), the table of the active step (table_active.h), if the
+ * run had one, and the reason of everything that did not pass. 0 or -ENOMEM.
  */
 int table_print(FILE *stream, const json_t *lines);
 

@@ -22,6 +22,18 @@ unsigned option_number(const struct argp_state *state, const char *option, const
 	return (unsigned)value;
 }
 
+uint64_t option_bytes(const struct argp_state *state, const char *option, const char *text)
+{
+	char *end;
+	uint64_t value;
+
+	errno = 0;
+	value = strtoull(text, &end, 10);
+	if (errno || *text < '0' || *text > '9' || *end)
+		argp_error(state, "%s \"%s\": a number of bytes is needed", option, text);
+	return value;
+}
+
 const struct reactor_ops *option_reactor(const char *name)
 {
 	const struct reactor_ops *found = reactor_find(name);
@@ -50,6 +62,17 @@ enum park_level option_park(const char *name)
 		len += (size_t)snprintf(known + len, sizeof(known) - len, "%s %s", i ? "," : "",
 					park_levels[i].name);
 	errx(2, "no park level \"%s\"; there are:%s", name, known);
+}
+
+enum worker_model option_worker_model(const struct argp_state *state, const char *name)
+{
+	int model = worker_model_find(name);
+
+	if (model < 0)
+		argp_error(state,
+			   "--worker-model \"%s\": auto, threads, tables or processes is needed",
+			   name);
+	return (enum worker_model)model;
 }
 
 unsigned option_cpus(void)

@@ -6,8 +6,10 @@
 
 #include <argp.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "harness/common/park.h"
+#include "harness/common/sizing.h"
 #include "reactors/reactor.h"
 
 #define PARKBENCH_VERSION "0.1"
@@ -17,8 +19,10 @@
 /* A whole number within [min, max]. */
 unsigned option_number(const struct argp_state *state, const char *option, const char *text,
 		       unsigned min, unsigned max);
+uint64_t option_bytes(const struct argp_state *state, const char *option, const char *text);
 const struct reactor_ops *option_reactor(const char *name);
 enum park_level option_park(const char *name);
+enum worker_model option_worker_model(const struct argp_state *state, const char *name);
 /* CPUs that this process may run on, at least 1. */
 unsigned option_cpus(void);
 

@@ -202,16 +202,26 @@ static void on_sent(struct reactor_loop *loop, uint32_t slot, int error)
 static void on_accepted(struct reactor_loop *loop, int fd)
 {
 	struct worker *worker = loop->core;
+	struct conn *conn;
 	int error;
 
 	worker->activity++;
+	if (fd == -EMFILE) {
+		listener_full(worker);
+		return;
+	}
 	if (fd < 0) {
 		worker->gate_closed = true;
 		return;
 	}
 	worker->counters.accepted++;
-	if (!conn_open(worker, fd, &error))
+	conn = conn_open(worker, fd, &error);
+	if (!conn)
 		worker->counters.turned_away++;
+	else if (worker->config.tls->no_handshake)
+		conn_output(worker, conn);
+	if (worker->slots.in_use == worker->slots.max)
+		listener_full(worker);
 }
 
 const struct reactor_upcalls conn_upcalls = {

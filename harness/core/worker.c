@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "harness/common/clock.h"
 #include "harness/core/conn.h"
@@ -64,6 +66,7 @@ static void tick(struct worker *worker)
 	worker->next_tick_ns = now + TICK_NS;
 	if (worker->deadlines)
 		expire(worker);
+	listener_tick(worker);
 	if (worker->gate_closed && !worker->stopping) {
 		worker->gate_closed = false;
 		worker->config.reactor->accept_gate(&worker->loop, true);
@@ -90,6 +93,26 @@ static void trim(struct worker *worker)
 }
 
 /* ---- mailbox ---- */
+
+/* The worker that this thread is; for the signal handler. */
+static _Thread_local struct worker *self;
+
+static void on_wake_signal(int signal)
+{
+	(void)signal;
+	if (self)
+		self->config.reactor->wake(&self->loop);
+}
+
+/* What a reactor is woken with is a descriptor. Where it is known in the worker's table alone,
+ * the worker wakes itself. SIGURG: by default it does nothing to anybody. */
+static void wake(struct worker *worker)
+{
+	if (worker->config.own_files)
+		pthread_kill(worker->thread, SIGURG);
+	else
+		worker->config.reactor->wake(&worker->loop);
+}
 
 static void answer_calls(struct worker *worker)
 {
@@ -124,7 +147,7 @@ void worker_post(struct worker *worker, struct worker_call *call)
 	}
 	atomic_store(&worker->mail, true);
 	if (!call->done)
-		worker->config.reactor->wake(&worker->loop);
+		wake(worker);
 	pthread_mutex_unlock(&worker->mutex);
 }
 
@@ -150,7 +173,7 @@ static uint64_t next_deadline(const struct worker *worker)
 {
 	uint64_t deadline = NS_NEVER;
 
-	if (worker->deadlines || worker->gate_closed)
+	if (worker->deadlines || worker->gate_closed || worker->listener.left)
 		deadline = worker->next_tick_ns;
 	if (worker->trim_due) {
 		uint64_t quiet = clock_now_ns() + QUIET_NS;
@@ -180,8 +203,8 @@ void worker_stop(struct worker *worker, unsigned grace_s)
 {
 	worker->stopping = true;
 	worker->next_tick_ns = clock_now_ns() + grace_s * NS_PER_S;
-	if (worker->config.listen_fd >= 0)
-		worker->config.reactor->accept_gate(&worker->loop, false);
+	listener_close(worker);
+	worker->listener.left = false;
 	close_all(worker, conn_end);
 }
 
@@ -201,6 +224,7 @@ static int turn(struct worker *worker)
 
 	if (rc)
 		return rc;
+	listener_turn(worker);
 	answer_calls(worker);
 	if (worker->stopping)
 		stop_overdue(worker);
@@ -228,6 +252,7 @@ struct worker_birth {
 	struct worker *worker;
 	pthread_mutex_t mutex;
 	pthread_cond_t changed;
+	const char *step; /* what failed; NULL: the loop */
 	bool ready;
 	int error;
 };
@@ -241,15 +266,36 @@ static void report_birth(struct worker_birth *birth, int error)
 	pthread_mutex_unlock(&birth->mutex);
 }
 
-static int start_loop(struct worker *worker)
+/* Before anything of the worker's is opened. What others have open is no business of its: a
+ * copy of a listener or a connection would live on here after its owner closed it. */
+static int own_files(void)
+{
+	sigset_t wakes;
+
+	if (close_range(STDERR_FILENO + 1, ~0u, CLOSE_RANGE_UNSHARE))
+		return -errno;
+	sigemptyset(&wakes);
+	sigaddset(&wakes, SIGURG);
+	return -pthread_sigmask(SIG_UNBLOCK, &wakes, NULL);
+}
+
+static int start_loop(struct worker *worker, const char **step)
 {
 	const struct reactor_ops *ops = worker->config.reactor;
-	int rc = ops->init(&worker->loop);
+	int rc;
 
-	if (rc)
+	if (worker->config.own_files) {
+		*step = "its own table of open files (kernel 5.9)";
+		rc = own_files();
+		if (rc)
+			return rc;
+	}
+	*step = NULL;
+	rc = ops->init(&worker->loop);
+	if (rc || !worker->config.listen_on)
 		return rc;
-	if (worker->config.listen_fd >= 0)
-		rc = ops->listen(&worker->loop, worker->config.listen_fd);
+	*step = "its listener";
+	rc = listener_open(worker);
 	if (rc)
 		ops->fini(&worker->loop);
 	return rc;
@@ -259,40 +305,57 @@ static void *worker_main(void *arg)
 {
 	struct worker_birth *birth = arg;
 	struct worker *worker = birth->worker;
-	int rc = start_loop(worker);
+	int rc = start_loop(worker, &birth->step);
 
+	self = rc ? NULL : worker;
 	report_birth(birth, rc);
 	if (rc)
 		return NULL;
 	while (!rc && !(worker->stopping && !worker->slots.in_use))
 		rc = turn(worker);
 	worker_ended(worker, rc);
+	self = NULL;
 	if (!rc)
 		worker->config.reactor->fini(&worker->loop);
 	return NULL;
 }
 
-static int await_birth(struct worker *worker)
+/* With the signals blocked that are the main thread's. */
+static int start_thread(struct worker *worker, struct worker_birth *birth)
+{
+	struct sigaction action = {.sa_handler = on_wake_signal, .sa_flags = SA_RESTART};
+	sigset_t all, before;
+	int rc;
+
+	if (worker->config.own_files)
+		sigaction(SIGURG, &action, NULL);
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &before);
+	rc = -pthread_create(&worker->thread, NULL, worker_main, birth);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return rc;
+}
+
+static int await_birth(struct worker *worker, char *reason, size_t reason_size)
 {
 	struct worker_birth birth = {.worker = worker};
-	sigset_t all, before;
 	int rc;
 
 	pthread_mutex_init(&birth.mutex, NULL);
 	pthread_cond_init(&birth.changed, NULL);
-	/* Signals are the main thread's. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_BLOCK, &all, &before);
-	rc = -pthread_create(&worker->thread, NULL, worker_main, &birth);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	rc = start_thread(worker, &birth);
 	if (rc)
 		return rc;
 	pthread_mutex_lock(&birth.mutex);
 	while (!birth.ready)
 		pthread_cond_wait(&birth.changed, &birth.mutex);
 	pthread_mutex_unlock(&birth.mutex);
-	if (birth.error)
-		pthread_join(worker->thread, NULL);
+	if (!birth.error)
+		return 0;
+	pthread_join(worker->thread, NULL);
+	if (birth.step)
+		snprintf(reason, reason_size, "a worker can not have %s: %s", birth.step,
+			 strerror(-birth.error));
 	return birth.error;
 }
 
@@ -303,8 +366,17 @@ static void release(struct worker *worker)
 	outbuf_drain(&worker->outbufs);
 	keys_fini(worker);
 	slots_fini(&worker->slots);
-	free(worker->loop.engine);
+	if (worker->loop.engine)
+		munmap(worker->loop.engine, worker->config.reactor->loop_size);
 	free(worker->plain);
+}
+
+/* Where calloc writes its zeroes, so that scratch which nobody uses costs memory. */
+static void *map_zeroed(size_t size)
+{
+	void *bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return bytes == MAP_FAILED ? NULL : bytes;
 }
 
 static int prepare(struct worker *worker, char *reason, size_t reason_size)
@@ -322,7 +394,7 @@ static int prepare(struct worker *worker, char *reason, size_t reason_size)
 		.core = worker,
 		.slots = worker->slots.table,
 		.slot_max = worker->slots.max,
-		.engine = calloc(1, worker->config.reactor->loop_size),
+		.engine = map_zeroed(worker->config.reactor->loop_size),
 	};
 	if (!worker->plain || !worker->loop.engine)
 		return -ENOMEM;
@@ -343,7 +415,7 @@ int worker_start(struct worker *worker, const struct worker_config *config, char
 	*reason = '\0';
 	rc = prepare(worker, reason, reason_size);
 	if (!rc)
-		rc = await_birth(worker);
+		rc = await_birth(worker, reason, reason_size);
 	if (rc && !*reason)
 		snprintf(reason, reason_size, "a worker on reactor %s can not start: %s",
 			 config->reactor->name, strerror(-rc));

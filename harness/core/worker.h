@@ -12,8 +12,10 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/socket.h>
 
 #include "harness/common/tally.h"
+#include "harness/core/listener.h"
 #include "harness/core/outbuf.h"
 #include "harness/core/slots.h"
 #include "reactors/reactor.h"
@@ -50,8 +52,11 @@ struct worker_config {
 	const struct tls_ops *tls;
 	struct tls_config tls_config;
 	const struct app_ops *app;
-	void *app_data;               /* the app's, one a worker */
-	int listen_fd;                /* a server's own listener, or -1; stays the caller's */
+	void *app_data;                   /* the app's, one a worker */
+	const struct sockaddr *listen_on; /* a server's address, the caller's; NULL: a client */
+	socklen_t listen_on_len;
+	bool own_files; /* a table of open files of its own (kernel 5.9): none of the worker's
+			   descriptors means anything in another thread */
 	uint32_t connections_max;     /* slots */
 	unsigned handshake_timeout_s; /* also for a request that stays incomplete; 0: none */
 	unsigned idle_timeout_s;      /* 0: none */
@@ -62,7 +67,8 @@ struct worker_config {
 struct worker_counters {
 	uint64_t accepted;
 	uint64_t handshakes;
-	uint64_t turned_away; /* accepted with every slot in use, or no memory */
+	uint64_t turned_away;    /* accepted with every slot in use, or no memory */
+	uint64_t shed_listeners; /* times that it was full and left its group */
 };
 
 /* Something to be run in a worker's thread; see worker_post. */
@@ -77,6 +83,7 @@ struct worker {
 	struct worker_config config;
 	struct reactor_loop loop;
 	struct slots slots;
+	struct listener listener;
 	struct tls_ctx *tls_ctx;
 	struct outbuf_pool outbufs;
 	struct tls_parked *parked; /* level keys: a record a slot; else NULL */

@@ -9,24 +9,30 @@
 #include <unistd.h>
 
 #include "harness/common/clock.h"
-#include "harness/common/limits.h"
 #include "harness/load/load_worker.h"
+#include "harness/load/memory_guard.h"
 
-#define FILES_PER_WORKER 8
+/* Connections that are being closed at a time, all workers together. */
+#define CLOSING_MAX 4096u
+/* How often the memory floor is looked at. */
+#define GUARD_NS (100 * NS_PER_MS)
 
 struct load {
 	struct load_config config;
 	struct load_shared shared;
 	struct worker_call *calls; /* one a worker: the phase under way */
-	uint64_t *sorted_us;       /* all handshake times; made after the ramp */
+	uint32_t *sorted_us;       /* all handshake times; made after the ramp */
 	uint64_t sample_count;
+	void (*run)(struct worker *, void *); /* what begins the phase */
+	uint64_t guard_ns;                    /* when the memory floor is looked at next */
 	unsigned started;
+	unsigned begun; /* workers in the phase, or through with it */
 	struct load_worker workers[];
 };
 
 /* ---- phases ---- */
 
-static void begin(struct load *load, void (*run)(struct worker *, void *))
+static void set_off(struct load *load, void (*run)(struct worker *, void *))
 {
 	struct load_shared *shared = &load->shared;
 
@@ -34,17 +40,81 @@ static void begin(struct load *load, void (*run)(struct worker *, void *))
 	pthread_mutex_lock(&shared->mutex);
 	shared->unfinished = load->started;
 	pthread_mutex_unlock(&shared->mutex);
-	for (unsigned i = 0; i < load->started; i++) {
-		load->calls[i] = (struct worker_call){.run = run};
-		worker_post(&load->workers[i].worker, &load->calls[i]);
-	}
+	load->run = run;
+	load->begun = 0;
+	load->guard_ns = NS_NEVER;
+}
+
+static void begin_next(struct load *load)
+{
+	unsigned i = load->begun++;
+
+	load->calls[i] = (struct worker_call){.run = load->run};
+	worker_post(&load->workers[i].worker, &load->calls[i]);
+}
+
+/* Phases that all workers begin at once. */
+static void begin(struct load *load, void (*run)(struct worker *, void *))
+{
+	set_off(load, run);
+	while (load->begun < load->started)
+		begin_next(load);
 	for (unsigned i = 0; i < load->started; i++)
 		worker_wait(&load->workers[i].worker, &load->calls[i]);
 }
 
+/* When the next worker may ramp: by the stagger; NS_NEVER before another one is through.
+ * `unfinished`: of load_shared. */
+static uint64_t next_start_ns(const struct load *load, unsigned unfinished)
+{
+	unsigned ramping = load->begun + unfinished - load->started;
+	double share = (double)load->begun / load->started;
+
+	if (load->begun == load->started || ramping >= load->config.ramping_max)
+		return NS_NEVER;
+	return load->shared.start_ns + (uint64_t)(load->config.stagger_s * share * 1e9);
+}
+
+static unsigned unfinished(struct load_shared *shared)
+{
+	unsigned count;
+
+	pthread_mutex_lock(&shared->mutex);
+	count = shared->unfinished;
+	pthread_mutex_unlock(&shared->mutex);
+	return count;
+}
+
+static void begin_due(struct load *load)
+{
+	while (next_start_ns(load, unfinished(&load->shared)) <= clock_now_ns())
+		begin_next(load);
+}
+
+/* A few times a second: a handshake takes some kilobytes. */
+static void guard_memory(struct load *load)
+{
+	struct load_shared *shared = &load->shared;
+	uint64_t bytes, now = clock_now_ns();
+
+	if (now < load->guard_ns)
+		return;
+	load->guard_ns = now + GUARD_NS;
+	if (memory_available(&bytes) || bytes >= load->config.memory_floor_bytes)
+		return;
+	snprintf(shared->halt_cause, sizeof(shared->halt_cause), "memory guard: %llu MiB left",
+		 (unsigned long long)(bytes >> 20));
+	atomic_store(&shared->halted, true);
+	load->guard_ns = NS_NEVER;
+}
+
 void load_ramp(struct load *load)
 {
-	begin(load, load_worker_ramp);
+	atomic_store(&load->shared.halted, false);
+	set_off(load, load_worker_ramp);
+	load->guard_ns = load->config.memory_floor_bytes ? 0 : NS_NEVER;
+	guard_memory(load);
+	begin_due(load);
 }
 
 void load_round(struct load *load)
@@ -102,32 +172,51 @@ static void gather(struct load *load, struct load_result *result)
 	struct gathered sum = {.result = result, .last_ns = load->shared.start_ns};
 
 	*result = (struct load_result){0};
-	for (unsigned i = 0; i < load->started; i++)
+	for (unsigned i = 0; i < load->begun; i++)
 		worker_call(&load->workers[i].worker, add_worker, &sum);
 	result->seconds = (double)(sum.last_ns - load->shared.start_ns) / NS_PER_S;
 }
 
-static bool await_end(struct load_shared *shared, unsigned wait_ms)
+static uint64_t earlier(uint64_t a, uint64_t b)
 {
-	struct timespec until;
-	uint64_t until_ns = clock_now_ns() + wait_ms * NS_PER_MS;
-	int rc = 0;
-	bool ended;
+	return a < b ? a : b;
+}
 
-	until = (struct timespec){.tv_sec = (time_t)(until_ns / NS_PER_S),
-				  .tv_nsec = (long)(until_ns % NS_PER_S)};
+/* Sleeps until a worker is through, or until then. Returns how many are not. */
+static unsigned await_change(struct load_shared *shared, unsigned before, uint64_t until_ns)
+{
+	const struct timespec until = {.tv_sec = (time_t)(until_ns / NS_PER_S),
+				       .tv_nsec = (long)(until_ns % NS_PER_S)};
+	unsigned left;
+	int rc = 0;
+
 	pthread_mutex_lock(&shared->mutex);
-	while (shared->unfinished && rc != ETIMEDOUT)
+	while (shared->unfinished == before && rc != ETIMEDOUT)
 		rc = pthread_cond_clockwait(&shared->ended, &shared->mutex, CLOCK_MONOTONIC,
 					    &until);
-	ended = shared->unfinished == 0;
+	left = shared->unfinished;
 	pthread_mutex_unlock(&shared->mutex);
-	return ended;
+	return left;
+}
+
+static bool await_end(struct load *load, unsigned wait_ms)
+{
+	uint64_t until_ns = clock_now_ns() + wait_ms * NS_PER_MS;
+	unsigned left = unfinished(&load->shared);
+
+	while (left && clock_now_ns() < until_ns) {
+		uint64_t wake_ns = earlier(until_ns, next_start_ns(load, left));
+
+		left = await_change(&load->shared, left, earlier(wake_ns, load->guard_ns));
+		guard_memory(load);
+		begin_due(load);
+	}
+	return !left;
 }
 
 bool load_wait(struct load *load, unsigned wait_ms, struct load_result *result)
 {
-	bool ended = await_end(&load->shared, wait_ms);
+	bool ended = await_end(load, wait_ms);
 
 	gather(load, result);
 	return ended;
@@ -157,7 +246,7 @@ void load_dropped(struct load *load, struct load_result *result)
 
 static int by_value(const void *a, const void *b)
 {
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
 	return (x > y) - (x < y);
 }
@@ -196,7 +285,7 @@ int load_write_samples(const struct load *load, const char *file)
 	if (!out)
 		return -errno;
 	for (uint64_t i = 0; i < load->sample_count; i++)
-		if (fprintf(out, "%llu\n", (unsigned long long)load->sorted_us[i]) < 0)
+		if (fprintf(out, "%u\n", load->sorted_us[i]) < 0)
 			error = errno;
 	if (fclose(out) && !error)
 		error = errno;
@@ -226,30 +315,45 @@ static uint32_t share(uint32_t total, unsigned parts, unsigned part)
 	return total / parts + (part < total % parts);
 }
 
+/* Its part of so many, and one at least. */
+static uint32_t share_or_one(uint32_t total, unsigned parts, unsigned part)
+{
+	uint32_t mine = share(total, parts, part);
+
+	return mine ? mine : 1;
+}
+
+static void plan_worker(struct load *load, unsigned i)
+{
+	const struct load_config *c = &load->config;
+	struct load_worker *lw = &load->workers[i];
+	const struct load_worker *before = i ? &load->workers[i - 1] : NULL;
+
+	lw->shared = &load->shared;
+	lw->server = c->server;
+	lw->first = before ? before->first + before->quota : c->first;
+	lw->quota = share(c->sizing.connections, c->sizing.workers, i);
+	lw->in_flight_max = share_or_one(c->in_flight, c->ramping_max, i % c->ramping_max);
+	lw->closing_max = share_or_one(CLOSING_MAX, c->sizing.workers, i);
+}
+
 static int start_worker(struct load *load, char *reason, size_t reason_size)
 {
 	const struct load_config *c = &load->config;
-	unsigned i = load->started;
-	struct load_worker *lw = &load->workers[i];
-	const struct worker_config config = {
+	struct load_worker *lw = &load->workers[load->started];
+	struct worker_config config = {
 		.reactor = reactor_find("epoll"),
 		.tls = c->tls,
 		.tls_config = {.server = false, .park = c->park},
 		.app = &load_app,
 		.app_data = lw,
-		.listen_fd = -1,
-		.connections_max = share(c->connections, c->workers, i) + 1,
+		.own_files = c->sizing.model == WORKER_TABLES,
 		.handshake_timeout_s = c->timeout_s,
 	};
 	int rc;
 
-	lw->shared = &load->shared;
-	lw->server = c->server;
-	lw->first = i ? load->workers[i - 1].first + load->workers[i - 1].quota : 0;
-	lw->quota = share(c->connections, c->workers, i);
-	lw->in_flight_max = share(c->in_flight, c->workers, i);
-	if (!lw->in_flight_max)
-		lw->in_flight_max = 1;
+	plan_worker(load, load->started);
+	config.connections_max = lw->quota + 1;
 	lw->samples_us = calloc(lw->quota + 1, sizeof(*lw->samples_us));
 	if (!lw->samples_us)
 		return -ENOMEM;
@@ -268,31 +372,32 @@ static int check(const struct load_config *config, char *reason, size_t reason_s
 			 "the load generator only talks to servers in 127.0.0.0/8");
 		return -EINVAL;
 	}
-	return limits_need_files(config->connections + (uint64_t)config->workers * FILES_PER_WORKER,
-				 reason, reason_size);
+	return 0;
 }
 
 int load_start(struct load **out, const struct load_config *config, char *reason,
 	       size_t reason_size)
 {
+	unsigned workers = config->sizing.workers;
 	struct load *load;
 	int rc = check(config, reason, reason_size);
 
 	if (rc)
 		return rc;
-	load = calloc(1, sizeof(*load) + config->workers * sizeof(load->workers[0]));
+	load = calloc(1, sizeof(*load) + workers * sizeof(load->workers[0]));
 	if (!load)
 		return -ENOMEM;
 	load->config = *config;
-	load->calls = calloc(config->workers, sizeof(*load->calls));
-	load->sorted_us = calloc(config->connections, sizeof(*load->sorted_us));
+	load->calls = calloc(workers, sizeof(*load->calls));
+	load->sorted_us = calloc(config->sizing.connections, sizeof(*load->sorted_us));
 	pthread_mutex_init(&load->shared.mutex, NULL);
 	pthread_cond_init(&load->shared.ended, NULL);
-	pthread_barrier_init(&load->shared.sent, NULL, config->workers);
+	pthread_barrier_init(&load->shared.sent, NULL, workers);
+	load->guard_ns = NS_NEVER;
 	rc = request_init(&load->shared.request, config->path);
 	if (rc)
 		snprintf(reason, reason_size, "path \"%s\": / or /N is needed", config->path);
-	while (!rc && load->started < config->workers)
+	while (!rc && load->started < workers)
 		rc = start_worker(load, reason, reason_size);
 	if (rc)
 		load_free(load);

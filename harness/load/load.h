@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "harness/common/park.h"
+#include "harness/common/sizing.h"
 #include "harness/common/tally.h"
 #include "tls_backends/tls_backend.h"
 
@@ -22,11 +23,15 @@ struct load_config {
 	const struct tls_ops *tls;
 	enum park_level park;
 	struct sockaddr_in server;
-	unsigned workers;
-	uint32_t connections;
-	uint32_t in_flight; /* handshakes, or fetches, at a time, all workers together */
-	const char *path;   /* asked for in rounds: `/` or `/N` */
-	unsigned timeout_s; /* of a handshake, and of a response */
+	struct sizing sizing;
+	uint64_t first;       /* of the plan: connections are first .. first + how many */
+	uint32_t in_flight;   /* handshakes, or fetches, at a time, all workers together */
+	unsigned ramping_max; /* workers that ramp at a time, in turn */
+	unsigned stagger_s;   /* the starts of the workers are spread over so long */
+	uint64_t
+		memory_floor_bytes; /* less available memory than this ends the ramp; 0: no floor */
+	const char *path;           /* asked for in rounds: `/` or `/N` */
+	unsigned timeout_s;         /* of a handshake, and of a response */
 };
 
 /* What a phase came to; of all workers. */
@@ -39,7 +44,8 @@ struct load_result {
 	struct tally failures;
 };
 
-/* Handshake times in microseconds, every one; counted from the connect. */
+/* Handshake times in microseconds, every one; counted from the connect. They are the
+ * client's memory, 8 bytes a connection: the samples and, after the ramp, them in order. */
 struct load_latency {
 	double p50, p99, max;
 };

@@ -3,6 +3,7 @@
 #include "harness/load/load_worker.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -45,8 +46,8 @@ static void end_phase(struct load_worker *lw)
 
 	lw->phase = LOAD_IDLE;
 	pthread_mutex_lock(&shared->mutex);
-	if (--shared->unfinished == 0)
-		pthread_cond_signal(&shared->ended);
+	shared->unfinished--;
+	pthread_cond_signal(&shared->ended);
 	pthread_mutex_unlock(&shared->mutex);
 }
 
@@ -70,6 +71,33 @@ static void settle_one(struct load_worker *lw, const char *failure)
 
 /* ---- ramp ---- */
 
+/* A signal (a worker with its own table of open files is woken by one) does not end a connect
+ * but the wait for it. */
+static int await_connected(int fd, unsigned timeout_s)
+{
+	struct pollfd connecting = {.fd = fd, .events = POLLOUT};
+	int error = ETIMEDOUT;
+	socklen_t len = sizeof(error);
+	int rc;
+
+	do
+		rc = poll(&connecting, 1, (int)(timeout_s * 1000));
+	while (rc < 0 && errno == EINTR);
+	if (rc > 0)
+		getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len);
+	errno = error;
+	return error ? -1 : 0;
+}
+
+static int connect_to(int fd, const struct load_worker *lw)
+{
+	int rc = connect(fd, (const struct sockaddr *)&lw->server, sizeof(lw->server));
+
+	if (rc < 0 && errno == EINTR)
+		rc = await_connected(fd, lw->worker.config.handshake_timeout_s);
+	return rc;
+}
+
 /* Blocking, because on the loopback it never has to wait, and because with `plain` nothing but
  * the end of the connect says that the connection is there. The time-out bounds it all the
  * same: a SYN that is dropped is repeated only after a second. */
@@ -85,8 +113,7 @@ static int connect_from(const struct load_worker *lw, const struct sockaddr_in *
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
 	/* An earlier run may have left the tuple in TIME_WAIT. */
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-	if (!bind(fd, (const struct sockaddr *)source, sizeof(*source)) &&
-	    !connect(fd, (const struct sockaddr *)&lw->server, sizeof(lw->server)))
+	if (!bind(fd, (const struct sockaddr *)source, sizeof(*source)) && !connect_to(fd, lw))
 		return fd;
 	/* What connect(2) says when SO_SNDTIMEO ran out. */
 	*error = errno == EINPROGRESS ? ETIMEDOUT : errno;
@@ -115,10 +142,24 @@ static void start_one(struct load_worker *lw)
 	conn_output(worker, conn);
 }
 
+/* Those not yet tried are failures. */
+static void give_up(struct load_worker *lw)
+{
+	uint32_t left = lw->quota - lw->started;
+
+	lw->failed += left;
+	tally_add(&lw->failures, lw->shared->halt_cause, left);
+	lw->started = lw->quota;
+}
+
 static void ramp_on(struct load_worker *lw)
 {
-	while (lw->started < lw->quota && lw->in_flight < lw->in_flight_max)
-		start_one(lw);
+	while (lw->started < lw->quota && lw->in_flight < lw->in_flight_max) {
+		if (atomic_load(&lw->shared->halted))
+			give_up(lw);
+		else
+			start_one(lw);
+	}
 	if (lw->started == lw->quota && !lw->in_flight)
 		end_phase(lw);
 }
@@ -361,13 +402,30 @@ static void finish(struct load_worker *lw, struct conn *conn)
 	conn_end(&lw->worker, conn);
 }
 
+/* A few at a time: a connection whose server takes longer than the core lingers would answer
+ * the server's last words with a reset. */
+static void close_on(struct load_worker *lw)
+{
+	struct worker *worker = &lw->worker;
+
+	while (lw->close_slot < worker->slots.top && lw->pending < lw->closing_max) {
+		uint32_t slot = lw->close_slot++;
+		struct conn *conn = conn_is_open(worker, slot) ? keys_wake(worker, slot) : NULL;
+
+		if (conn)
+			finish(lw, conn);
+	}
+	if (!lw->pending)
+		end_phase(lw);
+}
+
 void load_worker_close(struct worker *worker, void *unused)
 {
 	struct load_worker *lw = load_worker(worker);
 
 	(void)unused;
 	begin_phase(lw, LOAD_CLOSE);
-	for_all_open(lw, finish);
+	lw->close_slot = 0;
 }
 
 /* ---- the end of a connection, and of a phase ---- */
@@ -386,7 +444,7 @@ static void on_gone(struct worker *worker, struct conn *conn, const char *cause)
 	lw->open--;
 	if (lc->response) {
 		settle_one(lw, why);
-	} else if (lw->phase == LOAD_CLOSE) {
+	} else if (lw->phase == LOAD_CLOSE && conn->last_words) {
 		settle_one(lw, cause);
 	} else {
 		lw->dropped++;
@@ -403,6 +461,8 @@ static void on_turn(struct worker *worker)
 		ramp_on(lw);
 	else if (lw->phase == LOAD_SWEEP)
 		sweep_on(lw);
+	else if (lw->phase == LOAD_CLOSE)
+		close_on(lw);
 	else if (lw->phase != LOAD_IDLE && !lw->pending)
 		end_phase(lw);
 }

@@ -5,6 +5,7 @@
 
 #include <netinet/in.h>
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "harness/common/tally.h"
 #include "harness/core/worker.h"
@@ -29,7 +30,9 @@ struct load_shared {
 	pthread_barrier_t sent; /* all requests of a round have left */
 	pthread_mutex_t mutex;  /* guards unfinished */
 	pthread_cond_t ended;
-	unsigned unfinished; /* workers still in the phase */
+	unsigned unfinished; /* workers still in the phase, or not yet in it */
+	char halt_cause[64]; /* written before... */
+	atomic_bool halted;  /* ...nobody connects any more */
 };
 
 /* Everything below `worker` is the worker thread's, but for what is set before it starts;
@@ -41,9 +44,11 @@ struct load_worker {
 	uint64_t first; /* its connections are first .. first + quota */
 	uint32_t quota;
 	uint32_t in_flight_max; /* in ramp and sweep */
+	uint32_t closing_max;
 
 	enum load_phase phase;
 	uint32_t started, in_flight; /* ramp */
+	uint32_t close_slot;         /* close: where it has come to */
 	uint32_t pending;            /* but in the ramp: results to come */
 	void (*act)(struct load_worker *lw, struct conn *conn); /* sweep: what each does */
 	uint32_t next;   /* sweep: slots below it had their turn */

@@ -14,6 +14,7 @@
 #include "harness/common/body.h"
 #include "harness/common/clock.h"
 #include "harness/common/control.h"
+#include "harness/common/limits.h"
 #include "harness/common/options.h"
 #include "harness/core/plugin.h"
 #include "harness/load/floor.h"
@@ -44,17 +45,33 @@ enum {
 	OPT_CONTROL,
 	OPT_CRYPTO_FLOOR,
 	OPT_SERVER_TLS,
+	OPT_WORKER_MODEL,
+	OPT_FIRST,
+	OPT_STAGGER,
+	OPT_MEMORY_FLOOR,
 };
 
 static const struct argp_option options[] = {
 	{"connect", 'C', "ADDRESS:PORT", 0, "The server, in 127.0.0.0/8 (127.0.0.1:8443)", 1},
 	{"tls", 't', "NAME", 0, "TLS backend of this side, or plain (openssl)", 1},
 	{"park", 'p', "LEVEL", 0, "What an idle connection keeps on this side (shed)", 1},
-	{"workers", 'w', "N", 0, "Workers (one a CPU)", 1},
+	{"workers", 'w', "N", 0, "Workers (0: one a CPU, or as many as it takes)", 1},
+	{"worker-model", OPT_WORKER_MODEL, "NAME", 0,
+	 "What a worker is: `threads` share one table of open files, `tables` are threads with a "
+	 "table each; `auto` is threads while one table is enough (auto)",
+	 1},
 	{"connections", 'c', "N", 0, "Connections (1000)", 1},
 	{"in-flight", OPT_IN_FLIGHT, "N", 0, "Handshakes in flight at a time (64)", 1},
 	{"path", OPT_PATH, "/ or /N", 0, "What is asked for in a round (/)", 1},
 	{"timeout", OPT_TIMEOUT, "SECONDS", 0, "Of a handshake and of a response (60)", 1},
+	{"first", OPT_FIRST, "N", 0,
+	 "Number of the first connection in the plan of sources: several load generators take a "
+	 "range each (0)",
+	 2},
+	{"stagger", OPT_STAGGER, "SECONDS", 0, "Spread the starts of the workers over so long (0)",
+	 2},
+	{"memory-floor", OPT_MEMORY_FLOOR, "BYTES", 0,
+	 "End the ramp when the machine has less memory available (0)", 2},
 	{"hold", OPT_HOLD, "SECONDS", 0, "How long the connections idle (1)", 2},
 	{"rounds", OPT_ROUNDS, "N", 0, "How many rounds (2)", 2},
 	{"samples", OPT_SAMPLES, "FILE", 0,
@@ -72,6 +89,7 @@ static const struct argp_option options[] = {
 
 struct arguments {
 	struct load_config load;
+	struct sizing_wish wish;
 	const char *tls, *park, *connect, *samples, *server_tls;
 	unsigned hold_s, rounds, floor_handshakes;
 	bool control;
@@ -84,6 +102,15 @@ static error_t parse_run_option(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case OPT_SAMPLES:
 		a->samples = arg;
+		return 0;
+	case OPT_FIRST:
+		a->load.first = option_number(state, "--first", arg, 0, UINT32_MAX);
+		return 0;
+	case OPT_STAGGER:
+		a->load.stagger_s = option_number(state, "--stagger", arg, 0, SECONDS_MAX);
+		return 0;
+	case OPT_MEMORY_FLOOR:
+		a->load.memory_floor_bytes = option_bytes(state, "--memory-floor", arg);
 		return 0;
 	case OPT_HOLD:
 		a->hold_s = option_number(state, "--hold", arg, 0, SECONDS_MAX - 1);
@@ -123,10 +150,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		a->park = arg;
 		return 0;
 	case 'w':
-		a->load.workers = option_number(state, "--workers", arg, 1, 1024);
+		a->wish.workers = option_number(state, "--workers", arg, 0, SIZING_WORKERS_MAX);
+		return 0;
+	case OPT_WORKER_MODEL:
+		a->wish.model = option_worker_model(state, arg);
 		return 0;
 	case 'c':
-		a->load.connections = option_number(state, "--connections", arg, 1, 100000000);
+		a->wish.connections = option_number(state, "--connections", arg, 1, 100000000);
 		return 0;
 	case OPT_IN_FLIGHT:
 		a->load.in_flight = option_number(state, "--in-flight", arg, 1, 1000000);
@@ -155,6 +185,17 @@ static void resolve(struct arguments *a)
 		errx(2, "--connect \"%s\": not an IPv4 ADDRESS:PORT, such as 127.0.0.1:8443",
 		     a->connect);
 	memcpy(&a->load.server, &address, sizeof(a->load.server));
+	if (a->wish.model == WORKER_PROCESSES)
+		errx(2,
+		     "--worker-model processes: start several load generators instead, each with "
+		     "its own --first");
+	a->wish.files = limits_raise_files();
+	if (sizing_choose(&a->wish, &a->load.sizing, reason, sizeof(reason)))
+		errx(2, "%s", reason);
+	/* With each CPU going from one small worker to the next, a ramp takes twice as long. */
+	a->load.ramping_max = a->wish.cpus;
+	if (a->load.ramping_max > a->load.sizing.workers)
+		a->load.ramping_max = a->load.sizing.workers;
 }
 
 /* ---- phases, waited for: under control with progress lines ---- */
@@ -315,8 +356,10 @@ static int run_controlled(struct load *load, const struct arguments *a)
 	int rc;
 
 	plugin_version_line(a->load.tls, version, sizeof(version));
-	control_say(json_pack("{s:s,s:i,s:s}", "event", "ready", "pid", getpid(), "tls_version",
-			      version));
+	control_say(json_pack("{s:s,s:i,s:s,s:s,s:I}", "event", "ready", "pid", getpid(),
+			      "tls_version", version, "worker_model",
+			      worker_model_name(a->load.sizing.model), "workers",
+			      (json_int_t)a->load.sizing.workers));
 	while ((rc = control_read(&control, STDIN_FILENO, line)) >= 0) {
 		if (rc == 0)
 			continue;
@@ -378,11 +421,8 @@ int main(int argc, char **argv)
 		.connect = "127.0.0.1:8443",
 		.hold_s = 1,
 		.rounds = 2,
-		.load = {.workers = option_cpus(),
-			 .connections = 1000,
-			 .in_flight = 64,
-			 .path = "/",
-			 .timeout_s = 60},
+		.wish = {.connections = 1000, .cpus = option_cpus()},
+		.load = {.in_flight = 64, .path = "/", .timeout_s = 60},
 	};
 	struct load *load;
 	char reason[512] = "";

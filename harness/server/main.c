@@ -3,23 +3,16 @@
 #include <argp.h>
 #include <err.h>
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/signalfd.h>
-#include <unistd.h>
 
 #include "harness/common/address.h"
-#include "harness/common/control.h"
 #include "harness/common/limits.h"
 #include "harness/common/options.h"
 #include "harness/core/plugin.h"
-#include "harness/server/server.h"
-
-#define STOP_GRACE_S 5
-#define WATCH_MS 1000
+#include "harness/server/serve.h"
 
 const char *argp_program_version = "parkbench-server (ParkBench) " PARKBENCH_VERSION;
 
@@ -44,17 +37,24 @@ enum {
 	OPT_IDLE_TIMEOUT,
 	OPT_LOCK_RECORDS,
 	OPT_CONTROL,
+	OPT_WORKER_MODEL,
 };
 
 static const struct argp_option options[] = {
 	{"reactor", 'r', "NAME", 0, "How events arrive (epoll)", 1},
 	{"tls", 't', "NAME", 0, "TLS backend, or plain (openssl)", 1},
 	{"park", 'p', "LEVEL", 0, "What an idle connection keeps (shed)", 1},
-	{"workers", 'w', "N", 0, "Workers, each with its own listener (one a CPU)", 1},
+	{"workers", 'w', "N", 0,
+	 "Workers, each with its own listener (0: one a CPU, or as many as it takes)", 1},
+	{"worker-model", OPT_WORKER_MODEL, "NAME", 0,
+	 "What a worker is: `threads` share one table of open files, `tables` are threads with a "
+	 "table each, `processes` are forked; `auto` is threads while one table is enough, else "
+	 "tables (auto)",
+	 1},
 	{"listen", 'l', "ADDRESS:PORT", 0, "Where to listen (127.0.0.1:8443)", 1},
 	{"connections", 'c', "N", 0,
-	 "Connections that must fit; refuses to start when the file limit is below (all that the "
-	 "limit allows)",
+	 "Connections that must fit; refuses to start when they do not (all that the limit on "
+	 "open files allows)",
 	 1},
 	{"cert", OPT_CERT, "FILE", 0, "Certificate chain, PEM (a throwaway one)", 2},
 	{"key", OPT_KEY, "FILE", 0, "Its private key, PEM", 2},
@@ -72,6 +72,7 @@ static const struct argp_option options[] = {
 
 struct arguments {
 	struct server_config server;
+	struct sizing_wish wish;
 	const char *reactor, *tls, *park, *listen;
 	bool control;
 };
@@ -94,10 +95,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		a->listen = arg;
 		return 0;
 	case 'w':
-		a->server.workers = option_number(state, "--workers", arg, 1, 1024);
+		a->wish.workers = option_number(state, "--workers", arg, 0, SIZING_WORKERS_MAX);
+		return 0;
+	case OPT_WORKER_MODEL:
+		a->wish.model = option_worker_model(state, arg);
 		return 0;
 	case 'c':
-		a->server.connections = option_number(state, "--connections", arg, 1, 100000000);
+		a->wish.connections = option_number(state, "--connections", arg, 1, 100000000);
 		return 0;
 	case OPT_CERT:
 		a->server.cert_file = arg;
@@ -146,65 +150,9 @@ static void resolve(struct arguments *a)
 	if (!c->cert_file != !c->key_file)
 		errx(2, "--cert and --key go together: the chain in one PEM file, its key in the "
 			"other");
-	if (!c->connections)
-		c->connections = server_connections_max(c->workers);
-}
-
-/* One command from the controlling side. False: the server is to stop. */
-static bool obey(struct server *server, const char *line)
-{
-	if (!strcmp(line, "stop"))
-		return false;
-	if (!strcmp(line, "stats"))
-		control_say(server_stats(server));
-	else
-		control_complain(line, "stats, stop");
-	return true;
-}
-
-static bool read_commands(struct server *server, struct control *control)
-{
-	char line[CONTROL_LINE_BYTES];
-	int rc;
-
-	while ((rc = control_read(control, STDIN_FILENO, line)) == 1)
-		if (!obey(server, line))
-			return false;
-	return rc == 0;
-}
-
-static bool take_signal(struct server *server, int signals)
-{
-	struct signalfd_siginfo info;
-
-	if (read(signals, &info, sizeof(info)) != sizeof(info))
-		return true;
-	if (info.ssi_signo != SIGUSR1)
-		return false;
-	control_say(server_stats(server));
-	return true;
-}
-
-/* Until told to stop: 0, or 1 when a worker failed. */
-static int serve(struct server *server, bool controlled, int signals)
-{
-	struct control control = {0};
-	struct pollfd fds[2] = {{.fd = signals, .events = POLLIN},
-				{.fd = controlled ? STDIN_FILENO : -1, .events = POLLIN}};
-	char reason[256];
-
-	for (;;) {
-		if (poll(fds, 2, WATCH_MS) < 0 && errno != EINTR)
-			err(1, "poll");
-		if (server_failed(server, reason, sizeof(reason))) {
-			warnx("%s", reason);
-			return 1;
-		}
-		if ((fds[0].revents & POLLIN) && !take_signal(server, signals))
-			return 0;
-		if ((fds[1].revents & (POLLIN | POLLHUP)) && !read_commands(server, &control))
-			return 0;
-	}
+	a->wish.files = limits_raise_files();
+	if (sizing_choose(&a->wish, &c->sizing, reason, sizeof(reason)))
+		errx(2, "%s", reason);
 }
 
 static int block_signals(void)
@@ -222,16 +170,17 @@ static int block_signals(void)
 
 static void announce(const struct arguments *a)
 {
+	const struct sizing *sizing = &a->server.sizing;
 	char version[512];
 
+	if (a->control) {
+		serve_say_ready(&a->server);
+		return;
+	}
 	plugin_version_line(a->server.tls, version, sizeof(version));
-	if (a->control)
-		control_say(json_pack("{s:s,s:i,s:s}", "event", "ready", "pid", getpid(),
-				      "tls_version", version));
-	else
-		printf("listening on %s: %s+%s+%s, %u workers, up to %u connections\n%s\n",
-		       a->listen, a->reactor, a->tls, a->park, a->server.workers,
-		       a->server.connections, version);
+	printf("listening on %s: %s+%s+%s, %u workers (%s), up to %u connections\n%s\n", a->listen,
+	       a->reactor, a->tls, a->park, sizing->workers, worker_model_name(sizing->model),
+	       sizing->connections, version);
 	fflush(stdout);
 }
 
@@ -243,7 +192,8 @@ int main(int argc, char **argv)
 		.tls = "openssl",
 		.park = "shed",
 		.listen = "127.0.0.1:8443",
-		.server = {.handshake_timeout_s = 10, .workers = option_cpus()},
+		.server = {.handshake_timeout_s = 10},
+		.wish = {.cpus = option_cpus(), .spread = true},
 	};
 	struct server *server;
 	char reason[512];
@@ -257,8 +207,6 @@ int main(int argc, char **argv)
 		errx(2, "%s", reason);
 	announce(&a);
 	status = serve(server, a.control, signals);
-	server_stop(server, STOP_GRACE_S);
-	if (a.control)
-		control_say(json_pack("{s:s}", "event", "stopped"));
+	serve_stop(server, a.control);
 	return status;
 }

@@ -6,25 +6,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "harness/common/limits.h"
 #include "harness/common/tally.h"
 #include "harness/core/conn.h"
+#include "harness/core/listener.h"
 #include "harness/server/http.h"
-
-/* As large as somaxconn may let it be: the kernel cuts it down. */
-#define LISTEN_BACKLOG 65535
-/* Files that a worker needs beside its connections: listener, loop, wake, ring. */
-#define FILES_PER_WORKER 8
-
-/* Where the limit on open files is none: as many slots as one worker may have. */
-#define CONNECTIONS_MAX (1u << 24)
+#include "harness/server/prefork.h"
 
 /* What one worker's connections are counted in. */
 struct server_worker {
 	struct worker worker;
-	int listen_fd;
 	uint64_t requests;
 	uint64_t responses;
 	struct tally failures;
@@ -33,7 +24,9 @@ struct server_worker {
 struct server {
 	struct server_config config;
 	struct tls_identity *identity;
-	unsigned started;
+	bool borrowed_identity;
+	struct prefork *prefork; /* workers are processes; else NULL */
+	unsigned started;        /* threads */
 	struct server_worker workers[];
 };
 
@@ -139,63 +132,30 @@ static const struct app_ops server_app = {
 	.gone = on_gone,
 };
 
-/* ---- listeners ---- */
+/* ---- start ---- */
 
-static int say(char *reason, size_t size, int error, const char *what)
+static int say(char *reason, size_t size, int rc, const char *what)
 {
-	snprintf(reason, size, "%s: %s", what, strerror(error));
-	return -error;
-}
-
-/* SO_REUSEPORT would let a second server of ours share the port in silence, so the port is
- * first bound without it. */
-static int port_free(const struct server_config *config, char *reason, size_t size)
-{
-	int fd = socket(config->address.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	int one = 1, rc = 0;
-
-	if (fd < 0)
-		return say(reason, size, errno, "socket");
-	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-	if (bind(fd, (const struct sockaddr *)&config->address, config->address_len)) {
-		int error = errno;
-
-		rc = say(reason, size, error,
-			 error == EADDRINUSE
-				 ? "the address is taken: stop what listens there (ss -ltnp "
-				   "shows it) or choose another --listen"
-				 : "can not bind the --listen address");
-	}
-	close(fd);
+	snprintf(reason, size, "%s: %s", what, strerror(-rc));
 	return rc;
 }
 
-static int open_listener(const struct server_config *config, int *out)
+static int check_port(const struct server_config *config, char *reason, size_t size)
 {
-	int fd = socket(config->address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	int one = 1, error;
+	int rc = listener_port_free((const struct sockaddr *)&config->address, config->address_len);
 
-	if (fd < 0)
-		return -errno;
-	if (!setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) &&
-	    !setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &one, sizeof(one)) &&
-	    !bind(fd, (const struct sockaddr *)&config->address, config->address_len) &&
-	    !listen(fd, LISTEN_BACKLOG)) {
-		*out = fd;
-		return 0;
-	}
-	error = errno;
-	close(fd);
-	return -error;
+	if (rc == -EADDRINUSE)
+		return say(reason, size, rc,
+			   "the address is taken: stop what listens there (ss -ltnp shows it) or "
+			   "choose another --listen");
+	return rc ? say(reason, size, rc, "can not bind the --listen address") : 0;
 }
-
-/* ---- start and stop ---- */
 
 static int start_worker(struct server *server, char *reason, size_t size)
 {
 	const struct server_config *c = &server->config;
 	struct server_worker *sw = &server->workers[server->started];
-	struct worker_config config = {
+	const struct worker_config config = {
 		.reactor = c->reactor,
 		.tls = c->tls,
 		.tls_config = {.server = true,
@@ -204,57 +164,60 @@ static int start_worker(struct server *server, char *reason, size_t size)
 			       .identity = server->identity},
 		.app = &server_app,
 		.app_data = sw,
-		/* SO_REUSEPORT spreads unevenly: any worker may get nearly all. */
-		.connections_max = c->connections,
+		.listen_on = (const struct sockaddr *)&c->address,
+		.listen_on_len = c->address_len,
+		.own_files = c->sizing.model == WORKER_TABLES,
+		.connections_max = c->sizing.connections_max,
 		.handshake_timeout_s = c->handshake_timeout_s,
 		.idle_timeout_s = c->idle_timeout_s,
 		.lock_records = c->lock_records,
 	};
-	int rc = open_listener(c, &sw->listen_fd);
+	int rc = worker_start(&sw->worker, &config, reason, size);
 
-	if (rc)
-		return say(reason, size, -rc, "can not listen");
-	config.listen_fd = sw->listen_fd;
-	rc = worker_start(&sw->worker, &config, reason, size);
-	if (rc)
-		close(sw->listen_fd);
-	else
+	if (!rc)
 		server->started++;
 	return rc;
 }
 
-uint32_t server_connections_max(unsigned workers)
+static int server_new(struct server **server, const struct server_config *config, char *reason,
+		      size_t size)
 {
-	uint64_t files = limits_hard_files();
-	uint64_t own = LIMITS_SPARE_FILES + (uint64_t)workers * FILES_PER_WORKER;
+	size_t workers = config->sizing.workers;
 
-	if (files <= own)
-		return 1;
-	return files - own > CONNECTIONS_MAX ? CONNECTIONS_MAX : (uint32_t)(files - own);
+	*server = calloc(1, sizeof(**server) + workers * sizeof((*server)->workers[0]));
+	if (!*server)
+		return say(reason, size, -ENOMEM, "no memory for the workers");
+	(*server)->config = *config;
+	return 0;
+}
+
+static int start_all(struct server *server, char *reason, size_t size)
+{
+	int rc = 0;
+
+	if (server->config.sizing.model == WORKER_PROCESSES)
+		return prefork_start(&server->prefork, &server->config, server->identity, reason,
+				     size);
+	http_init();
+	while (!rc && server->started < server->config.sizing.workers)
+		rc = start_worker(server, reason, size);
+	return rc;
 }
 
 int server_start(struct server **out, const struct server_config *config, char *reason,
 		 size_t reason_size)
 {
 	struct server *server;
-	int rc;
+	int rc = check_port(config, reason, reason_size);
 
-	rc = limits_need_files(config->connections + config->workers * FILES_PER_WORKER, reason,
-			       reason_size);
+	if (!rc)
+		rc = server_new(&server, config, reason, reason_size);
 	if (rc)
 		return rc;
-	rc = port_free(config, reason, reason_size);
-	if (rc)
-		return rc;
-	server = calloc(1, sizeof(*server) + config->workers * sizeof(server->workers[0]));
-	if (!server)
-		return say(reason, reason_size, ENOMEM, "no memory for the workers");
-	server->config = *config;
-	http_init();
 	rc = config->tls->identity_new(&server->identity, config->cert_file, config->key_file,
 				       reason, reason_size);
-	while (!rc && server->started < config->workers)
-		rc = start_worker(server, reason, reason_size);
+	if (!rc)
+		rc = start_all(server, reason, reason_size);
 	if (rc)
 		server_stop(server, 0);
 	else
@@ -262,8 +225,28 @@ int server_start(struct server **out, const struct server_config *config, char *
 	return rc;
 }
 
+int server_start_child(struct server **out, const struct server_config *config,
+		       struct tls_identity *identity, char *reason, size_t reason_size)
+{
+	struct server *server;
+	int rc = server_new(&server, config, reason, reason_size);
+
+	if (rc)
+		return rc;
+	server->identity = identity;
+	server->borrowed_identity = true;
+	rc = start_all(server, reason, reason_size);
+	if (rc)
+		server_stop(server, 0);
+	else
+		*out = server;
+	return rc;
+}
+
+/* ---- while it runs ---- */
+
 struct server_sum {
-	uint64_t open, accepted, turned_away, handshakes, requests, responses;
+	uint64_t open, accepted, turned_away, shed_listeners, handshakes, requests, responses;
 	uint64_t syscalls, stale_events, accept_errors;
 	struct tally failures, kept;
 };
@@ -276,6 +259,7 @@ static void add_worker(struct worker *worker, void *arg)
 	sum->open += worker->slots.in_use;
 	sum->accepted += worker->counters.accepted;
 	sum->turned_away += worker->counters.turned_away;
+	sum->shed_listeners += worker->counters.shed_listeners;
 	sum->handshakes += worker->counters.handshakes;
 	sum->requests += sw->requests;
 	sum->responses += sw->responses;
@@ -290,20 +274,24 @@ json_t *server_stats(struct server *server)
 {
 	struct server_sum sum = {0};
 
+	if (server->prefork)
+		return prefork_stats(server->prefork);
 	for (unsigned i = 0; i < server->started; i++)
 		worker_call(&server->workers[i].worker, add_worker, &sum);
-	return json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:o}", "open",
-			 (json_int_t)sum.open, "accepted", (json_int_t)sum.accepted, "turned_away",
-			 (json_int_t)sum.turned_away, "handshakes", (json_int_t)sum.handshakes,
-			 "requests", (json_int_t)sum.requests, "responses",
-			 (json_int_t)sum.responses, "syscalls", (json_int_t)sum.syscalls,
-			 "stale_events", (json_int_t)sum.stale_events, "accept_errors",
-			 (json_int_t)sum.accept_errors, "failures", tally_json(&sum.failures),
-			 "kept", tally_json(&sum.kept));
+	return json_pack(
+		"{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:o}", "open", (json_int_t)sum.open,
+		"accepted", (json_int_t)sum.accepted, "turned_away", (json_int_t)sum.turned_away,
+		"shed_listeners", (json_int_t)sum.shed_listeners, "handshakes",
+		(json_int_t)sum.handshakes, "requests", (json_int_t)sum.requests, "responses",
+		(json_int_t)sum.responses, "syscalls", (json_int_t)sum.syscalls, "stale_events",
+		(json_int_t)sum.stale_events, "accept_errors", (json_int_t)sum.accept_errors,
+		"failures", tally_json(&sum.failures), "kept", tally_json(&sum.kept));
 }
 
 bool server_failed(struct server *server, char *reason, size_t reason_size)
 {
+	if (server->prefork)
+		return prefork_failed(server->prefork, reason, reason_size);
 	for (unsigned i = 0; i < server->started; i++) {
 		int error = worker_error(&server->workers[i].worker);
 
@@ -321,7 +309,7 @@ static void stop_worker(struct worker *worker, void *arg)
 	worker_stop(worker, *(const unsigned *)arg);
 }
 
-void server_stop(struct server *server, unsigned grace_s)
+static void stop_threads(struct server *server, unsigned grace_s)
 {
 	struct worker_call *calls = calloc(server->started + 1, sizeof(*calls));
 
@@ -333,9 +321,16 @@ void server_stop(struct server *server, unsigned grace_s)
 		if (calls)
 			worker_wait(&server->workers[i].worker, &calls[i]);
 		worker_join(&server->workers[i].worker);
-		close(server->workers[i].listen_fd);
 	}
 	free(calls);
-	server->config.tls->identity_free(server->identity);
+}
+
+void server_stop(struct server *server, unsigned grace_s)
+{
+	if (server->prefork)
+		prefork_stop(server->prefork, grace_s);
+	stop_threads(server, grace_s);
+	if (server->identity && !server->borrowed_identity)
+		server->config.tls->identity_free(server->identity);
 	free(server);
 }

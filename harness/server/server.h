@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* harness/server/ - the server: W workers, each with its own SO_REUSEPORT listener, that
- * answer HTTP on the connections they hold. */
+ * answer HTTP on the connections they hold. Where workers are processes, this is the parent
+ * that sums up what they say. */
 #ifndef HARNESS_SERVER_SERVER_H
 #define HARNESS_SERVER_SERVER_H
 
@@ -10,6 +11,7 @@
 #include <sys/socket.h>
 
 #include "harness/common/park.h"
+#include "harness/common/sizing.h"
 #include "reactors/reactor.h"
 #include "tls_backends/tls_backend.h"
 
@@ -21,8 +23,7 @@ struct server_config {
 	enum park_level park;
 	struct sockaddr_storage address;
 	socklen_t address_len;
-	unsigned workers;
-	uint32_t connections; /* it must be able to hold */
+	struct sizing sizing;
 	unsigned tickets;
 	unsigned handshake_timeout_s;
 	unsigned idle_timeout_s;
@@ -30,14 +31,16 @@ struct server_config {
 	const char *cert_file, *key_file; /* both NULL: a throwaway certificate */
 };
 
-/* As many connections as the limit on open files allows with so many workers. */
-uint32_t server_connections_max(unsigned workers);
 /* 0, or a negative errno with the reason; then nothing is left of it. */
 int server_start(struct server **server, const struct server_config *config, char *reason,
 		 size_t reason_size);
+/* The same in a worker process of such a server, for its one worker: the parent has seen to
+ * the port, and the identity stays its own. */
+int server_start_child(struct server **server, const struct server_config *config,
+		       struct tls_identity *identity, char *reason, size_t reason_size);
 /* The counters of all workers, as the control protocol has them. */
 json_t *server_stats(struct server *server);
-/* True when a worker's loop has failed; the reason says how. */
+/* True when a worker has failed; the reason says how. */
 bool server_failed(struct server *server, char *reason, size_t reason_size);
 /* Graceful stop within `grace_s` seconds; frees the server. */
 void server_stop(struct server *server, unsigned grace_s);

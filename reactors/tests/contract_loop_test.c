@@ -234,6 +234,30 @@ static void accept_without_files(struct bed *bed)
 	assert_int_equal(bed->accept_errors, 2);
 }
 
+/* A worker that was full comes back with another listener. Nothing of the former is told, be
+ * the engine done with it by then or not. */
+static void listens_again(struct bed *bed)
+{
+	for (int steps = 0; steps < 4; steps++) {
+		unsigned before = bed->accepted;
+		uint16_t port;
+
+		bed_connect(bed);
+		bed_until(bed, bed->accepted == before + 1);
+		assert_int_equal(accept_gate(bed, false), 0);
+		shutdown(bed->listen_fd, SHUT_RD);
+		close(bed->listen_fd);
+		bed_steps(bed, steps);
+		bed->listen_fd = bed_listener(&port, 64);
+		assert_int_equal(bed->loop.ops->listen(&bed->loop, bed->listen_fd), 0);
+		for (int i = 0; i < 20; i++)
+			bed_connect(bed);
+		bed_until(bed, bed->accepted == before + 21);
+	}
+	bed_steps(bed, 3);
+	assert_int_equal(bed->accept_errors, 0);
+}
+
 static void nothing_happens(struct bed *bed)
 {
 	bed_steps(bed, 3);
@@ -253,6 +277,7 @@ static const struct bed_case cases[] = {
 	{"accept gate closed and opened", accept_gate_waits},
 	{"accept gate closed in accepted", accept_gate_in_upcall},
 	{"no file left to accept with: EMFILE", accept_without_files},
+	{"another listener after the first", listens_again},
 };
 
 int main(void)

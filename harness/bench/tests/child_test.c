@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* harness/bench/tests/ - programs under control: their lines, their deaths, and limits. */
+/* harness/bench/tests/ - programs under control: their lines and their deaths. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "harness/bench/capacity.h"
 #include "harness/bench/child.h"
 #include "harness/bench/netns.h"
 
@@ -140,41 +139,6 @@ static void knows_who_answers_on_a_port(void **state)
 	close(fd);
 }
 
-static void refuses_what_the_limits_forbid(void **state)
-{
-	struct capacity plenty = {
-		.nofile_hard = 1000000,
-		.file_max = 1000000,
-		.pid_max = 1000000,
-		.threads_max = 1000000,
-		.nproc = -1,
-		.max_map_count = 1000000,
-	};
-	struct capacity_needs needs;
-	struct capacity less;
-	char reason[512];
-
-	(void)state;
-	capacity_needs(&needs, 10000, 64, true);
-	assert_int_equal(capacity_refuse(&plenty, &needs, reason, sizeof(reason)), 0);
-	less = plenty;
-	less.nofile_hard = 1024;
-	assert_int_equal(capacity_refuse(&less, &needs, reason, sizeof(reason)), -EMFILE);
-	assert_non_null(strstr(reason, "files a process, the hard limit is 1024; raise it with: "
-				       "sudo prlimit --pid $$ --nofile="));
-	less = plenty;
-	less.pid_max = 4096;
-	assert_int_equal(capacity_refuse(&less, &needs, reason, sizeof(reason)), -EAGAIN);
-	assert_non_null(strstr(reason, "sudo sysctl -w kernel.pid_max="));
-	less = plenty;
-	less.max_map_count = 10000;
-	assert_int_equal(capacity_refuse(&less, &needs, reason, sizeof(reason)), -EAGAIN);
-	assert_non_null(strstr(reason, "sudo sysctl -w vm.max_map_count="));
-	/* Without a thread a connection neither matters. */
-	capacity_needs(&needs, 10000, 64, false);
-	assert_int_equal(capacity_refuse(&less, &needs, reason, sizeof(reason)), 0);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -183,7 +147,6 @@ int main(void)
 		cmocka_unit_test(tells_a_signal_from_a_status),
 		cmocka_unit_test(says_what_can_not_be_started),
 		cmocka_unit_test(knows_who_answers_on_a_port),
-		cmocka_unit_test(refuses_what_the_limits_forbid),
 	};
 
 	return cmocka_run_group_tests_name("child", tests, make_log, drop_log);

@@ -42,7 +42,10 @@ static void reads_every_setting(void **state)
 	assert_int_equal(exp.workers, 4);
 	assert_string_equal(exp.client_tls, "openssl");
 	assert_string_equal(exp.client_park, "hold");
-	assert_int_equal(exp.client_workers, 1);
+	assert_int_equal(exp.worker_model, WORKER_PROCESSES);
+	assert_int_equal(exp.client_workers, 0);
+	assert_int_equal(exp.clients, 3);
+	assert_true(exp.memory_floor_bytes == 1e9);
 	assert_int_equal(exp.dimension[DIM_IN_FLIGHT].count, 3);
 	assert_int_equal(exp.dimension[DIM_IN_FLIGHT].value[0], 8);
 	assert_int_equal(exp.dimension[DIM_IN_FLIGHT].value[2], 1000);
@@ -73,6 +76,9 @@ static void fills_in_the_rest(void **state)
 	assert_int_equal(exp.reactors.count, 2);
 	assert_int_equal(exp.tls.count, 3);
 	assert_int_equal(exp.repeat, 1);
+	assert_int_equal(exp.worker_model, WORKER_AUTO);
+	assert_int_equal(exp.clients, 1);
+	assert_true(exp.memory_floor_bytes == 512 * 1048576);
 	assert_int_equal(exp.seed, 0);
 	assert_int_equal(exp.active.count, 0);
 	assert_int_equal(exp.key_updates, 0);
@@ -131,6 +137,8 @@ static const struct {
 	{"fraction_type.cfg", ":5: active: must be an array of 1 to 8 fractions"},
 	{"fraction_many.cfg", ":5: active: must be an array of 1 to 8 fractions"},
 	{"client_type.cfg", ":5: client_park: must be a string"},
+	{"workers_text.cfg", ":5: workers: must be a whole number or \"auto\""},
+	{"worker_model.cfg", ":5: worker_model: must be \"auto\", \"threads\", \"tables\" or"},
 	{"gates_type.cfg", ":5: gates: must be a group"},
 	{"missing.cfg", ": the setting \"connections\" is missing"},
 	{"nothing.cfg", ": the setting \"reactors\" is missing"},

@@ -12,6 +12,7 @@
 #include "harness/bench/gates.h"
 
 static const struct gate_limits no_limits;
+static const struct experiment experiment = {.workers = 2, .clients = 1};
 
 /* A cell in which all went well. */
 static struct result good_result(const char *tls)
@@ -21,7 +22,7 @@ static struct result good_result(const char *tls)
 	struct result result;
 
 	strcpy(cell.tls, tls);
-	result_init(&result, &cell, 2);
+	result_init(&result, &cell, &experiment);
 	result.established = 100;
 	result.dropped_idle = 0;
 	result.ramp_s = 2;

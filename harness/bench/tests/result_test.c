@@ -15,6 +15,9 @@
 
 #include "harness/bench/result.h"
 
+static const struct experiment experiment = {
+	.workers = 2, .clients = 3, .worker_model = WORKER_TABLES};
+
 static const struct matrix_cell cell = {
 	.name = "epoll+boringssl+shed",
 	.reactor = "epoll",
@@ -43,10 +46,11 @@ static void assert_keys(const json_t *object, const char *expected)
 
 static void assert_names(const json_t *line)
 {
-	assert_keys(line, "schema run cell reactor tls park workers connections in_flight "
-			  "history_bytes repeat order "
-			  "verdict reason established dropped_idle ramp_s handshake_us rounds "
-			  "memory cpu client net tls_version");
+	assert_keys(line,
+		    "schema run cell reactor tls park worker_model workers clients connections "
+		    "in_flight history_bytes repeat order "
+		    "verdict reason established dropped_idle ramp_s handshake_us rounds "
+		    "memory memory_peak_bytes predicted_memory_bytes cpu client net tls_version");
 	assert_keys(json_object_get(line, "handshake_us"), "p50 p99 max");
 	assert_keys(json_object_get(line, "memory"),
 		    "user_bytes_per_conn kernel_bytes_per_conn user_rss_bytes_per_conn "
@@ -63,7 +67,7 @@ static void assert_names(const json_t *line)
 
 static void fill(struct result *result)
 {
-	result_init(result, &cell, 2);
+	result_init(result, &cell, &experiment);
 	result->established = 1000;
 	result->dropped_idle = 0;
 	result->ramp_s = 0.51239;
@@ -223,7 +227,7 @@ static void says_null_for_what_was_not_measured(void **state)
 	json_t *value;
 
 	(void)state;
-	result_init(&result, &cell, 2);
+	result_init(&result, &cell, &experiment);
 	result_judge(&result, VERDICT_SKIP, "no %s here", "epoll");
 	line = result_json(&result, "a-run");
 	assert_names(line);
@@ -265,7 +269,7 @@ static void first_verdict_stands(void **state)
 	struct result result;
 
 	(void)state;
-	result_init(&result, &cell, 2);
+	result_init(&result, &cell, &experiment);
 	result_judge(&result, VERDICT_FAIL, "first");
 	result_judge(&result, VERDICT_INVALID, "second");
 	assert_int_equal(result.verdict, VERDICT_FAIL);

@@ -110,6 +110,39 @@ LOAD_FAULT=$LOAD_FAULT timeout 60 bin/parkbench run updates.cfg --out run --only
 [ $? -eq 1 ] && says shed fail 'key updates: 49 of 50 ok, 1 failed (cause unknown)'
 check "a key that did not change fails its cell" $?
 unset LOAD_FAULT
+printf 'clients = 3; worker_model = "processes";\n' | cat test.cfg - >clients.cfg
+rm -rf run
+timeout 60 bin/parkbench run clients.cfg --out run --only '*+shed' >out 2>err && passes shed &&
+	line shed | grep -q '"worker_model":"processes","workers":1,"clients":3,"connections":50,' &&
+	line shed | grep -q '"rounds":\[{"ok":50,"failed":0,.*{"ok":50,"failed":0,' &&
+	[ "$(wc -l <run/handshake_us/1-epoll+plain+shed.txt)" -eq 50 ] &&
+	[ "$(find run/handshake_us run/logs -type f | wc -l)" -eq 5 ]
+check "several clients share the connections, and their samples are one file" $?
+[ "$(grep '"established":50,.*"memory_available_bytes":[1-9]' run/timeline/1-epoll+plain+shed.jsonl |
+	grep -o '"step":"[^"]*"' | grep -v idle | uniq | tr -d '\n')" = \
+	'"step":"ramp""step":"hold""step":"round 1""step":"round 2""step":"close"' ]
+check "a timeline has every step from the ramp to the close" $?
+rm -rf run
+LOAD_FAULT='case "$* " in *"--first 17 "*) (sleep 0.5; kill -KILL $$) & ;; esac' \
+	timeout 60 bin/parkbench run clients.cfg --out run --only '*+hold' >out 2>err
+[ $? -eq 1 ] && says hold fail 'client 2 died in step .*: signal 9 (Killed)'
+check "of several clients the one that dies is named" $?
+printf 'memory_floor_bytes = 1e13;\n' | cat test.cfg - >floor.cfg
+rm -rf run
+timeout 60 bin/parkbench run floor.cfg --out run --only '*+shed' >out 2>err
+[ $? -eq 1 ] && says shed fail 'ramp: 0 of 50 established (memory guard: [0-9]* MiB left 50)'
+check "too little memory ends the ramp and fails the cell" $?
+{
+	sed '/workers/d; s/= 50;/= 50001;/' test.cfg
+	echo 'memory_floor_bytes = 1e13; workers = "auto"; client_workers = "auto";'
+} >large.cfg
+rm -rf run
+timeout 60 bin/parkbench run large.cfg --out run --only '*+shed' >out 2>err
+[ $? -eq 2 ] && { grep -q 'raise it with' run/cells.jsonl || {
+	says shed skip 'needs [0-9.]* GiB (server user [0-9]* B, kernel .* a connection' &&
+	line shed | grep -q '"predicted_memory_bytes":[1-9][0-9]*,' &&
+	[ -e run/logs/1-epoll+plain+shed-pilot-server.log ]; }; }
+check "a pilot foretells the memory of a large cell, which is skipped if it does not fit" $?
 timeout 10 bin/parkbench list >shown 2>err && grep -q '216 predicted, not measured yet: parkbench run' shown &&
 	[ "$(timeout 10 bin/parkbench list --names park | tr '\n' ' ')" = "hold shed keys " ] &&
 	timeout 10 bin/parkbench list --names reactors | grep -qx epoll
@@ -157,7 +190,7 @@ timeout 60 bin/parkbench run gate.cfg --out run --only '*+shed' --connections 30
 check "a gate of the experiment that does not hold fails the cell" $?
 
 (ulimit -n 100 && run)
-[ $? -eq 2 ] && says shed skip 'needs [0-9]* files a process, the hard limit is 100; raise it with: ' &&
+[ $? -eq 2 ] && says shed skip 'files a table, server: needs more for 50 connections, is 100; raise it with: ' &&
 	grep -q "every cell was skipped" err
 check "too low a limit on files skips the cell and says how to raise it" $?
 
@@ -197,7 +230,7 @@ groups_of() { find /sys/fs/cgroup -type d -name "parkbench-$1-*" 2>/dev/null; }
 # Starts a long run whose first cell passes, and waits until the second is at work.
 start_long() {
 	rm -rf run
-	sed 's/hold_s.*/hold_s = 1.0;/' test.cfg >long.cfg
+	sed 's/hold_s.*/hold_s = 3.0;/' test.cfg >long.cfg
 	"$dir/bin/parkbench" run long.cfg --out run >out 2>err &
 	pid=$!
 	for _ in $(seq 200); do

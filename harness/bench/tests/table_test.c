@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/bench/growth.h"
 #include "harness/bench/rundir.h"
 #include "harness/bench/table.h"
 
@@ -169,12 +170,53 @@ static void prints_a_table_of_nothing(void **state)
 	json_decref(lines);
 }
 
+/* 4,872 bytes a connection and 10,000 KiB exactly, and a kernel that is not so exact. */
+static void shows_how_memory_grows(void **state)
+{
+	char *table = table_of(FIXTURES "growth"), line[512];
+	char *growth = strstr(table, "user B/conn");
+
+	(void)state;
+	assert_non_null(growth);
+	line_of(growth, "epoll+boringssl+shed", line, sizeof(line));
+	assert_string_equal(line, "epoll+boringssl+shed 3 1000 100000 4872.0 0.0 10000 4021.0 1.7 "
+				  "-109");
+	/* Any line meets two points, and what was not measured has none. */
+	line_of(growth, "epoll+plain+shed", line, sizeof(line));
+	assert_string_equal(line, "epoll+plain+shed 2 1000 2000 100.0 - 1 - - -");
+	assert_null(strstr(growth, "classic"));
+	free(table);
+}
+
+static void gives_growth_as_json(void **state)
+{
+	json_t *lines, *growth, *first;
+	char error[512];
+
+	(void)state;
+	assert_int_equal(rundir_load(FIXTURES "growth", &lines, error, sizeof(error)), 0);
+	growth = growth_json(lines);
+	assert_int_equal(json_array_size(growth), 2);
+	first = json_array_get(growth, 0);
+	assert_string_equal(json_string_value(json_object_get(first, "tls")), "boringssl");
+	assert_int_equal(json_integer_value(json_object_get(first, "in_flight")), 64);
+	first = json_object_get(first, "user");
+	assert_true(json_number_value(json_object_get(first, "bytes_per_conn")) == 4872);
+	assert_true(json_number_value(json_object_get(first, "fixed_bytes")) == 10240000);
+	assert_true(json_is_null(json_object_get(
+		json_object_get(json_array_get(growth, 1), "kernel"), "bytes_per_conn")));
+	json_decref(growth);
+	json_decref(lines);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(shows_medians_ranges_and_ratios),
 		cmocka_unit_test(shows_the_dimensions_that_vary),
 		cmocka_unit_test(shows_what_active_connections_cost),
+		cmocka_unit_test(shows_how_memory_grows),
+		cmocka_unit_test(gives_growth_as_json),
 		cmocka_unit_test(shows_reasons_instead_of_figures),
 		cmocka_unit_test(leaves_out_a_line_cut_short),
 		cmocka_unit_test(names_file_and_line_of_a_broken_run),

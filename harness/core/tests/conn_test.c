@@ -235,7 +235,6 @@ static int setup(void **state)
 					       .tls = &fake_tls,
 					       .tls_config = {.server = true, .park = PARK_SHED},
 					       .app = &echo_app,
-					       .listen_fd = -1,
 					       .handshake_timeout_s = 10,
 					       .idle_timeout_s = 100};
 	assert_int_equal(slots_init(&worker.slots, 2), 0);

@@ -271,7 +271,6 @@ static int setup(void **state)
 					       .tls = &fake_tls,
 					       .tls_config = {.server = true, .park = PARK_KEYS},
 					       .app = &app,
-					       .listen_fd = -1,
 					       .handshake_timeout_s = 10,
 					       .idle_timeout_s = 100};
 	assert_int_equal(slots_init(&worker.slots, SLOTS), 0);

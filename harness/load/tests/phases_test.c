@@ -75,9 +75,9 @@ static void start_load(struct pair *pair, const struct tls_ops *tls, enum park_l
 		.tls = tls,
 		.park = park,
 		.server = pair->address,
-		.workers = 1,
-		.connections = connections,
+		.sizing = {WORKER_THREADS, 1, connections, connections},
 		.in_flight = in_flight,
+		.ramping_max = 1,
 		.path = "/",
 		.timeout_s = 20,
 	};
@@ -95,8 +95,7 @@ static void start_pair_with(struct pair *pair, const struct subject *subject,
 		.tls = backend(subject->tls),
 		.park = subject->park,
 		.address_len = sizeof(struct sockaddr_in),
-		.workers = 1,
-		.connections = 2 * CONNECTIONS,
+		.sizing = {WORKER_THREADS, 1, 2 * CONNECTIONS, 2 * CONNECTIONS},
 		.handshake_timeout_s = 20,
 	};
 	char reason[512];
@@ -183,6 +182,23 @@ static void keys_change_both_ways(void **state)
 	expect(&pair, CONNECTIONS, 0);
 	assert_int_equal(stat_of(&pair, "open"), CONNECTIONS);
 	load_close(pair.load);
+	expect(&pair, CONNECTIONS, 0);
+	end_pair(&pair);
+}
+
+/* The server does not wait for a byte to know it. */
+static void plain_is_established_once_accepted(void **state)
+{
+	struct pair pair;
+
+	start_pair(&pair, *state);
+	load_ramp(pair.load);
+	expect(&pair, CONNECTIONS, 0);
+	for (int waited_ms = 0; stat_of(&pair, "handshakes") < CONNECTIONS; waited_ms += 10) {
+		assert_true(waited_ms < WAIT_MS);
+		poll(NULL, 0, 10);
+	}
+	load_round(pair.load);
 	expect(&pair, CONNECTIONS, 0);
 	end_pair(&pair);
 }
@@ -358,6 +374,8 @@ int main(void)
 		AGAINST_ALL(keys_change_both_ways),
 		AGAINST(keys_change_both_ways, "openssl", PARK_HOLD),
 		AGAINST(keys_change_both_ways, "boringssl", PARK_HOLD),
+		AGAINST(plain_is_established_once_accepted, "plain", PARK_SHED),
+		AGAINST(plain_is_established_once_accepted, "plain", PARK_KEYS),
 		AGAINST(plain_has_no_keys_to_change, "plain", PARK_KEYS),
 		cmocka_unit_test(a_server_that_keeps_its_keys_fails),
 		cmocka_unit_test(only_so_many_fetch_at_a_time),
