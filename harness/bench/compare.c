@@ -111,9 +111,8 @@ static void judge_relative(struct comparison *comparison, const struct compare_s
 		      source->published_cells, place);
 	else if (published != 0 && fabs(comparison->difference) > comparison->claim->bound)
 		judge(comparison, COMPARE_DIFFERS,
-		      "%s: %s: %.6g in %s, %.6g in %s, %+.1f %%, more than %.6g %%",
-		      comparison->claim->id, place, published, source->published_cells, now,
-		      source->run_cells, 100 * comparison->difference,
+		      "%s: %.6g in %s, %.6g in %s, %+.1f %%, more than %.6g %%", place, published,
+		      source->published_cells, now, source->run_cells, 100 * comparison->difference,
 		      100 * comparison->claim->bound);
 }
 
@@ -131,9 +130,9 @@ static void judge_limit(struct comparison *comparison, const struct compare_sour
 	if (!ours && !is_beyond(claim, comparison->now.number))
 		return;
 	print_place(claim, place, sizeof(place));
-	judge(comparison, COMPARE_DIFFERS, "%s: %s: %.6g in %s, %.6g in %s, the limit is %.6g %s",
-	      claim->id, place, comparison->published.number, source->published_cells,
-	      comparison->now.number, source->run_cells, claim->bound,
+	judge(comparison, COMPARE_DIFFERS, "%s: %.6g in %s, %.6g in %s, the limit is %.12g %s",
+	      place, comparison->published.number, source->published_cells, comparison->now.number,
+	      source->run_cells, claim->bound,
 	      claim->rule == CLAIM_AT_MOST ? "at most" : "at least");
 }
 

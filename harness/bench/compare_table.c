@@ -69,7 +69,7 @@ static void print_row(char (*row)[GRID_TEXT], const struct comparison *compariso
 	if (claim->rule == CLAIM_RELATIVE)
 		snprintf(row[COLUMN_TOLERANCE], GRID_TEXT, "%g %%", 100 * claim->bound);
 	else
-		snprintf(row[COLUMN_TOLERANCE], GRID_TEXT, "%s %.6g",
+		snprintf(row[COLUMN_TOLERANCE], GRID_TEXT, "%s %.12g",
 			 claim->rule == CLAIM_AT_MOST ? "at most" : "at least", claim->bound);
 	snprintf(row[COLUMN_VERDICT], GRID_TEXT, "%s", verdict_texts[comparison->verdict]);
 }

@@ -48,7 +48,7 @@ notices() { # EXPERIMENT ID FACTOR
 	jq -c --argjson claim "$claim" --argjson factor "$3" "$alter" \
 		"$top/results/published/$host/$1/cells.jsonl" >"$cells"
 	compare "$top/results/published/$host/$1"
-	[ $? -eq 1 ] && grep -q "^DIFFERS: $2: $2: cell $(jq -r .cell <<<"$claim"), .*$(
+	[ $? -eq 1 ] && grep -q "^DIFFERS: $2: cell $(jq -r .cell <<<"$claim"), .*$(
 		jq -r .field <<<"$claim").* in $cells, .* in $top/results/published/$host/$1/" "$dir/out"
 	local status=$?
 	cp "$top/results/published/$host/$1/cells.jsonl" "$cells"
