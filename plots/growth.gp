@@ -6,7 +6,7 @@
 flags = 0
 label_chars = 0
 repeats = growth_repeats
-key_lines = lines + 1
+key_lines = lines + (theirs_name eq '' ? 0 : 1)
 key_line_px = 31
 panel_rows_px = 2 * 400 + 96
 rows_high = (panel_rows_px + 60 + key_lines * key_line_px) / 37.0
@@ -38,8 +38,11 @@ set logscale x
 set xrange [least(n_reach) / 1.35 : most(n_reach) * 1.35]
 set xtics nomirror ()
 do for [exponent = 0 : 7] {
-	if (10.0 ** exponent <= 1.35 * most(n_reach) && 1.35 * 10.0 ** exponent >= least(n_reach)) {
-		set xtics add (thousands(10.0 ** exponent) 10.0 ** exponent)
+	do for [digit in (most(n_reach) > 50 * least(n_reach) ? '1' : '1 2 5')] {
+		tic = digit * 10.0 ** exponent
+		if (tic <= 1.35 * most(n_reach) && 1.35 * tic >= least(n_reach)) {
+			set xtics add (thousands(tic) tic)
+		}
 	}
 }
 here(i) = column('line') == i
@@ -98,7 +101,8 @@ do for [panel = 1 : 4] {
 			title line_label[i].': user '.line_user[i].';  user + kernel '.line_total[i], \
 		$theirs using (panel == 1 ? column('n') : NaN):(column('user')) with linespoints \
 			linewidth 2 dashtype 2 linecolor rgb published_colour pointtype 3 \
-			pointsize 1.6 title theirs_name.', published: user memory only'
+			pointsize 1.6 title theirs_name eq '' ? '' : \
+			theirs_name.', published: user memory only'
 	unset label
 }
 unset multiplot

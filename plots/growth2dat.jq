@@ -38,13 +38,16 @@ def series: map(select(.verdict == "pass" and (.established // 0) > 0))
 	| . as $all | map(with_label($all));
 def points: .rows | group_by(.connections) | map({ n: .[0].connections, user: (map(user) | spread),
 	kernel: (map(kernel) | spread), total: (map(total) | spread), ramp: (map(.ramp_s) | spread) });
-def headlines: [$published[] | .name as $who | .results[] | select(.headline)
-	| [$who, .connections, .memory.user_bytes_per_conn] | select(.[1] != null and .[2] != null)];
+# Those of so many connections as the run has, or nearly.
+def headlines($least; $most): [$published[] | .name as $who | .results[] | select(.headline)
+	| [$who, .connections, .memory.user_bytes_per_conn] | select(.[1] != null and .[2] != null)
+	| select(.[1] >= $least / 1.3 and .[1] <= $most * 1.3)];
 
 # Powers of ten and the ends are named; gnuplot gets the range in which something is drawn.
 def reach(f): map(f) | known | "\(min // 1) \(max // 1)" | quoted;
 
 [records[]] | series as $series | ($series | map(.points = points)) as $series
+| ([$series[].points[].n] | headlines(min // 0; max // 0)) as $theirs
 | if $series == [] then empty else
   "figures = 'growth'",
   "lines = \($series | length)",
@@ -57,12 +60,12 @@ def reach(f): map(f) | known | "\(min // 1) \(max // 1)" | quoted;
   "growth_repeats = \($series | map(.points[] as $point | .rows
 	| map(select(.connections == $point.n)) | length) | max)",
   "n_reach = \([$series[].points[]] | reach(.n))",
-  "user_reach = \([$series[].points[] | .user | .min, .max] + [headlines[][2]] | reach(.))",
+  "user_reach = \([$series[].points[] | .user | .min, .max] + [$theirs[][2]] | reach(.))",
   "kernel_reach = \([$series[].points[] | .kernel | .min, .max] | reach(.))",
   "total_reach = \([$series[].points[] | .total | .min, .max] | reach(.))",
   "ramp_reach = \([$series[].points[] | .ramp | .min, .max] | reach(.))",
-  "theirs_name = \(headlines | (first // [""])[0] | quoted)",
-  "$theirs << EOD", (["n", "user"], (headlines[] | [.[1], .[2]]) | @tsv), "EOD",
+  "theirs_name = \($theirs | (first // [""])[0] | quoted)",
+  "$theirs << EOD", (["n", "user"], ($theirs[] | [.[1], .[2]]), ["NaN", "NaN"] | @tsv), "EOD",
   "$growth << EOD",
   (["line", "n", "user", "user_min", "user_max", "kernel", "kernel_min", "kernel_max", "total",
 	"total_min", "total_max", "ramp", "ramp_min", "ramp_max", "linear"],
