@@ -26,6 +26,7 @@ include harness/mk/tests.mk
 include harness/mk/fuzz.mk
 include harness/mk/lint.mk
 include harness/mk/experiment.mk
+include harness/mk/reproduce.mk
 
 .PHONY: all clean help deps deps-lint
 
@@ -41,5 +42,5 @@ help: ## List the targets
 	@printf 'usage: make [V=1] [O=DIR] TARGET...\n\n'
 	@awk -F ':.*## ' '/^[a-z][a-z0-9_.-]*:.*## / { printf "  %-22s %s\n", $$1, $$2 }' \
 		$(filter-out %.d,$(MAKEFILE_LIST))
-	@printf '\nvariables: BORINGSSL=debian|source, BORINGSSL_PREFIX=DIR, EXP=NAME, DATA=DIR|published\n'
+	@printf '\nvariables: BORINGSSL=debian|source, BORINGSSL_PREFIX=DIR, EXP=NAME, SCALE=c10k|c100k|c1m, DATA=DIR|published\n'
 endif

@@ -3,38 +3,14 @@
 # the figures that the run has data for, $refs (the marked lines), $cells (a line a bar), $active (a
 # line a point) and $kernel (a line a reactor).
 #
-#   jq -nRr --slurpfile manifest FILE --slurpfile published FILE -f cells2dat.jq cells.jsonl
+#   jq -L plots -nRr --slurpfile manifest FILE --slurpfile published FILE -f cells2dat.jq cells.jsonl
 #
 # A bar is the median over the repeats that passed, with their range. A cell of which none passed
 # stays as a gap whose label says why. Names of reactors, backends and park levels are only read
 # from the data, apart from what others are compared with: `plain`, `epoll` and `poll`. Wrong
 # input: one line on stderr and exit status 5.
 
-def median: sort | if length == 0 then null elif length % 2 == 1 then .[(length - 1) / 2]
-	else (.[length / 2 - 1] + .[length / 2]) / 2 end;
-def known: map(select(. != null));
-def spread: known | { median: median, min: min, max: max };
-def number: if . == null then "NaN" else . end;
-def thousands: round | tostring
-	| until(test("^-?[0-9]{4}") | not; sub("^(?<a>-?[0-9]+)(?<b>[0-9]{3})"; "\(.a),\(.b)"));
-def fixed($digits): pow(10; $digits) as $unit | . * $unit | round
-	| "\(. / $unit | floor).\(. % $unit + $unit | tostring | .[1:])";
-def plain_text: tostring | gsub("\\s+"; " ") | gsub("\""; "'");
-def clip($chars): plain_text | if length > $chars then .[:$chars - 1] + "…" else . end;
-def quoted: "'" + (plain_text | gsub("'"; "''")) + "'";
-
-# ---- reading
-
-def stop($where): "\(input_filename // "cells.jsonl"): \($where)\(.)\n" | halt_error;
-def checked($where):
-	if type != "object" or .cell == null or .verdict == null
-	then "not a cell, `cell` and `verdict` are missing" | stop($where)
-	elif .schema != 1 then "schema \(.schema) is unknown, these scripts draw schema 1" | stop($where)
-	else . end;
-def records: [inputs] | to_entries | map(select(.value | test("\\S"))
-	| "line \(.key + 1): " as $where
-	| .value | (try fromjson catch ("not JSON (\(.))" | stop($where))) | checked($where))
-	| if length == 0 then "no cell has ended yet" | stop("") else . end;
+include "common";
 
 # ---- cells
 

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # plots/ - draws every figure that a run has data for, as PNG and SVG, into its plots/ directory.
-# usage: plots/draw.sh RUN-DIRECTORY | RUN-NAME | published
+# CELL=NAME: of the timelines, that cell's.
+# usage: [CELL=NAME] plots/draw.sh RUN-DIRECTORY | RUN-NAME | published
 # Exit status: 0 drawn, 1 the data or a tool failed, 2 there is no such data.
 set -eu
 
@@ -22,24 +23,56 @@ ${there:-  none yet: make experiment makes one}" >&2
 	exit 2
 }
 
+# convert NAME FILE JQ-ARGUMENT...: what NAME2dat.jq makes of a file.
+convert() {
+	program=$root/plots/${1}2dat.jq
+	input=$2
+	shift 2
+	jq -L "$root/plots" -nRr --slurpfile published "$published/cwist/cwist.json" "$@" \
+		-f "$program" "$input"
+}
+
+# picture SCRIPT FIGURE RUN: from $work/data.gp, in both formats.
+picture() {
+	for format in png svg; do
+		gnuplot -e "format = '$format'; out = '$work/figure'" \
+			-e "style = '$root/plots/style.gp'" "$work/data.gp" "$root/plots/$1.gp"
+		mv "$work/figure" "$3/plots/$2.$format"
+		echo "$3/plots/$2.$format"
+	done
+}
+
+# One figure a cell, beside the others; data.gp has the facts of the run.
+timelines() {
+	mv "$work/data.gp" "$work/facts.gp"
+	jq -L "$root/plots" -nRr --arg cell "${CELL:-}" -f "$root/plots/timelines.jq" "$1/cells.jsonl" |
+		while IFS= read -r name; do
+			[ -s "$1/timeline/$name.jsonl" ] || continue
+			convert timeline "$1/timeline/$name.jsonl" --arg name "$name" >"$work/timeline.gp"
+			[ -s "$work/timeline.gp" ] || continue
+			cat "$work/facts.gp" "$work/timeline.gp" >"$work/data.gp"
+			picture timeline "timeline-${name#*-}" "$1"
+		done
+}
+
 draw() {
 	manifest=$1/manifest.json
 	[ -f "$manifest" ] || manifest=/dev/null
-	jq -nRr --slurpfile manifest "$manifest" --slurpfile published "$published/cwist/cwist.json" \
-		-f "$root/plots/cells2dat.jq" "$1/cells.jsonl" >"$work/data.gp" || {
+	"$root/plots/quantiles.sh" "$1" >"$work/quantiles" || return 1
+	{
+		convert cells "$1/cells.jsonl" --slurpfile manifest "$manifest" &&
+			convert growth "$1/cells.jsonl" &&
+			convert latency "$1/cells.jsonl" --slurpfile quantiles "$work/quantiles"
+	} >"$work/data.gp" || {
 		echo "plots: $1 is not drawn" >&2
 		return 1
 	}
 	mkdir -p "$1/plots"
+	# shellcheck disable=SC2013 # names of figures are words
 	for figure in $(sed -n "s/^figures = '\(.*\)'$/\1/p" "$work/data.gp"); do
-		for format in png svg; do
-			gnuplot -e "format = '$format'; out = '$work/figure'" \
-				-e "style = '$root/plots/style.gp'" \
-				"$work/data.gp" "$root/plots/$figure.gp"
-			mv "$work/figure" "$1/plots/$figure.$format"
-			echo "$1/plots/$figure.$format"
-		done
+		picture "$figure" "$figure" "$1"
 	done
+	timelines "$1"
 }
 
 for tool in jq gnuplot; do

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/bench/compare.h"
 #include "harness/bench/doctor.h"
 #include "harness/bench/experiment.h"
 #include "harness/bench/growth.h"
@@ -21,6 +22,7 @@
 const char *argp_program_version = "parkbench (ParkBench) " PARKBENCH_VERSION;
 
 #define ERROR_SIZE 4096
+#define DEFAULT_CLAIMS "results/claims.json"
 
 /* ---- run ---- */
 
@@ -264,16 +266,80 @@ static int main_show(int argc, char **argv, char *const *whole)
 	return 0;
 }
 
+/* ---- compare ---- */
+
+enum {
+	OPT_CLAIMS = 256,
+	OPT_PUBLISHED,
+	OPT_ABOUT,
+};
+
+static const struct argp_option compare_argp_options[] = {
+	{"claims", OPT_CLAIMS, "FILE", 0, "What is claimed (" DEFAULT_CLAIMS ")", 0},
+	{"published", OPT_PUBLISHED, "DIR", 0, "The published runs (" RUNDIR_PUBLISHED ")", 0},
+	{"about", OPT_ABOUT, "EXPERIMENT", 0,
+	 "Compare nothing, say what a run of this experiment takes", 0},
+	{0},
+};
+
+static const char compare_doc[] =
+	"Compares a run with what is claimed of its experiment, and with the figures that others "
+	"published. RUN is a directory, the name of a run, or \"latest\", which is meant when "
+	"none is named.\vA claim holds, differs (and it is said in which file, cell and field), "
+	"or can not be compared, for the reason given.\n\n"
+	"Exit status: 0 all that could be compared holds, 1 a claim differs, 2 usage or "
+	"environment.";
+
+static error_t parse_compare(int key, char *arg, struct argp_state *state)
+{
+	struct compare_options *options = state->input;
+
+	switch (key) {
+	case OPT_CLAIMS:
+		options->claims = arg;
+		return 0;
+	case OPT_PUBLISHED:
+		options->published = arg;
+		return 0;
+	case OPT_ABOUT:
+		options->about = arg;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (options->run)
+			argp_error(state, "one run at a time, not \"%s\" too", arg);
+		options->run = arg;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static int main_compare(int argc, char **argv, char *const *whole)
+{
+	static const struct argp argp = {
+		compare_argp_options, parse_compare, "[RUN]", compare_doc, NULL, NULL, NULL};
+	struct compare_options options = {.claims = DEFAULT_CLAIMS, .published = RUNDIR_PUBLISHED};
+	char error[ERROR_SIZE];
+	int status;
+
+	(void)whole;
+	argp_parse(&argp, argc, argv, 0, NULL, &options);
+	if (!options.run)
+		options.run = "latest";
+	status = compare_print(stdout, &options, error, sizeof(error));
+	if (status == RUN_UNUSABLE)
+		errx(RUN_UNUSABLE, "%s", error);
+	return status;
+}
+
 /* ---- the command line ---- */
 
 static const struct {
 	const char *name;
 	int (*run)(int argc, char **argv, char *const *whole);
 } commands[] = {
-	{"run", main_run},
-	{"list", main_list},
-	{"doctor", main_doctor},
-	{"show", main_show},
+	{"run", main_run},   {"list", main_list},       {"doctor", main_doctor},
+	{"show", main_show}, {"compare", main_compare},
 };
 
 static const char doc[] =
@@ -283,7 +349,8 @@ static const char doc[] =
 	"  run EXPERIMENT.cfg        run its cells, print and keep the results\n"
 	"  list                      reactors, TLS backends and park levels there are\n"
 	"  doctor [EXPERIMENT.cfg]   is this machine fit for it, and how to make it so\n"
-	"  show [RUN]                print the table of a run again (the latest)\n\n"
+	"  show [RUN]                print the table of a run again (the latest)\n"
+	"  compare [RUN]             hold it against what is claimed\n\n"
 	"`parkbench COMMAND --help` says more about each. A first run takes two minutes:\n"
 	"  parkbench run experiments/smoke.cfg";
 
@@ -297,13 +364,14 @@ static error_t parse_command(int key, char *arg, struct argp_state *state)
 			if (!strcmp(commands[i].name, arg))
 				*command = i;
 		if (*command < 0)
-			argp_error(state, "no command \"%s\"; there are run, list, doctor, show",
+			argp_error(state,
+				   "no command \"%s\"; there are run, list, doctor, show, compare",
 				   arg);
 		/* The rest of the line is the command's. */
 		state->next = state->argc;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "which command? There are run, list, doctor, show");
+		argp_error(state, "which command? There are run, list, doctor, show, compare");
 		return EINVAL;
 	default:
 		return ARGP_ERR_UNKNOWN;

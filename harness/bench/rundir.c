@@ -209,3 +209,23 @@ size_t rundir_planned(const char *path)
 	json_decref(manifest);
 	return planned > 0 ? (size_t)planned : 0;
 }
+
+int rundir_experiment(const char *path, char *name, size_t size, char *error, size_t error_size)
+{
+	char file[PATH_MAX];
+	json_error_t why = {0};
+	json_t *manifest = NULL;
+	const char *found = NULL;
+	int ret = text_format(file, sizeof(file), "%s/" MANIFEST, path);
+
+	if (!ret)
+		manifest = json_load_file(file, 0, &why);
+	found = json_string_value(json_object_get(json_object_get(manifest, "experiment"), "name"));
+	if (!found || text_format(name, size, "%s", found)) {
+		snprintf(error, error_size, "%s: %s", file,
+			 manifest ? "it names no experiment" : why.text);
+		ret = -EINVAL;
+	}
+	json_decref(manifest);
+	return ret;
+}

@@ -40,4 +40,7 @@ int rundir_load(const char *path, json_t **lines, char *error, size_t error_size
 /* How many cells its manifest planned; 0 when it can not be read. */
 size_t rundir_planned(const char *path);
 
+/* The name of the experiment, from its manifest. 0, or a negative errno with the message. */
+int rundir_experiment(const char *path, char *name, size_t size, char *error, size_t error_size);
+
 #endif

@@ -3,7 +3,7 @@
 
 EXP ?= c10k
 
-.PHONY: experiment smoke plots
+.PHONY: experiment smoke plots publish
 
 # A run whose gates failed (status 1) is drawn too: the plots show which cells, and why.
 experiment: all ## Run experiments/$(EXP).cfg (EXP=c10k), then draw its plots
@@ -14,5 +14,12 @@ experiment: all ## Run experiments/$(EXP).cfg (EXP=c10k), then draw its plots
 smoke: override EXP := smoke
 smoke: experiment ## Run the smallest experiment, a few seconds a cell
 
+plots: export CELL := $(value CELL)
 plots: ## Draw the plots of DATA=<run directory or name> | published
 	$(Q)plots/draw.sh '$(DATA)'
+
+publish: export RUN := $(value RUN)
+publish: export NAME := $(value NAME)
+publish: export HOST := $(value HOST)
+publish: ## Copy a run to results/published (RUN=DIR NAME=c10k) and draw it
+	$(Q)harness/mk/publish.sh

@@ -31,7 +31,7 @@ check() {
 }
 
 convert() {
-	jq -nRr --slurpfile manifest "$run/manifest.json" \
+	jq -L "$top/plots" -nRr --slurpfile manifest "$run/manifest.json" \
 		--slurpfile published "$top/results/published/cwist/cwist.json" \
 		-f "$top/plots/cells2dat.jq" "$run/cells.jsonl"
 }
@@ -98,7 +98,7 @@ draws() {
 		png=$run/plots/$figure.png
 		width=$(od -An -j 16 -N 4 -t u1 "$png" | awk '{ print $3 * 256 + $4 }')
 		[ "$width" -ge 1600 ] && [ "$(wc -c <"$png")" -gt 20000 ] || return 1
-		grep -q 'newcomer' "$run/plots/$figure.svg" || return 1
+		grep -qi 'newcomer' "$run/plots/$figure.svg" || return 1
 		grep -q '</svg>' "$run/plots/$figure.svg" || return 1
 	done
 }
@@ -117,7 +117,7 @@ refuses() {
 	is $? "$2" && { grep -q "$3" "$top/message" || { cat "$top/message"; return 1; }; }
 }
 
-echo 1..60
+echo 1..84
 check "median of three totals" cell_is epoll+boringssl+shed end 6960
 check "least total" cell_is epoll+boringssl+shed min 6850
 check "largest total" cell_is epoll+boringssl+shed max 7100
@@ -202,4 +202,59 @@ check "kernel: without a manifest nothing is predicted" \
 	block_is "208 B, nothing predicted" kernel text label=epoll
 rm "$run/manifest.json"
 check "draws these without a manifest" draws fixture "memory ramp active kernel"
+
+# Several numbers of connections, handshake times, a timeline.
+rm -rf "$run"
+cp -R "$here/growth" "$run"
+convert() {
+	jq -L "$top/plots" -nRr --slurpfile published "$top/results/published/cwist/cwist.json" \
+		-f "$top/plots/growth2dat.jq" "$run/cells.jsonl"
+}
+check "growth: a line for each cell with several numbers" fact_is lines 2
+check "growth: slope and fixed part" \
+	fact_is 'array line_user\[2\]' "['128 B a connection + 1.0 MB', '2,500 B a connection + 1.0 MB']"
+check "growth: no line without kernel memory" \
+	fact_is 'array line_total\[2\]' "['no line', '6,500 B a connection + 1.0 MB']"
+check "growth: medians" block_is 2600 growth user line=2 n=10000
+check "growth: ranges" block_is 2620 growth user_max line=2 n=10000
+check "growth: what was skipped is left out" block_is '' growth user line=1 n=1000000
+check "growth: a slope of 1" block_is 50 growth linear line=2 n=100000
+convert() {
+	"$top/plots/quantiles.sh" "$run" >"$top/quantiles"
+	jq -L "$top/plots" -nRr --slurpfile quantiles "$top/quantiles" \
+		-f "$top/plots/latency2dat.jq" "$run/cells.jsonl"
+}
+check "latency: a panel for each backend and park level, plain apart" fact_is latency_panels "'newtls+shed'"
+check "latency: a curve for each number of connections" \
+	fact_is 'array curve_label\[2\]' "['1,000 connections', '10,000 connections']"
+check "latency: the median repeat, in milliseconds" block_is 2.9 latency ms curve=1 part=0.5
+check "latency: nearest rank" block_is 2.4 latency ms curve=2 part=0.5
+check "latency: the largest is the last" block_is 3.4 latency ms curve=1 part=1
+convert() {
+	jq -L "$top/plots" -nRr --arg name 3-newcomer+newtls+shed -f "$top/plots/timeline2dat.jq" \
+		"$run/timeline/3-newcomer+newtls+shed.jsonl"
+}
+check "timeline: the steps" fact_is 'array step_name\[4\]' "['ramp', 'hold', 'round 1', 'close']"
+check "timeline: a step goes on until the next" fact_is 'array step_to\[4\]' '[8, 11, 13, 14]'
+check "timeline: handshakes a second" block_is "$(printf '20000\n20000')" rates rate t=4
+check "timeline: both kinds of the client's memory, or none" block_is NaN timeline client t=9
+check "timeline: none is drawn of a name that is not there" is \
+	"$(jq -L "$top/plots" -nRr --arg cell x+y+z -f "$top/plots/timelines.jq" "$run/cells.jsonl")" ''
+check "draws these too" draws fixture "growth latency timeline-newcomer+newtls+shed"
+check "growth: the line is written in the key" svg_says growth \
+	'newcomer+newtls+shed: user 2,500 B a connection + 1.0 MB'
+check "growth: theirs is there" svg_says growth 'CWIST, published'
+"$top/plots/quantiles.sh" "$run" >"$top/before"
+cp "$top/before" "$run/handshake_quantiles.jsonl"
+rm -r "$run/handshake_us" "$run/timeline"
+check "latency: drawn from the quantiles alone" draws fixture "growth latency"
+check "no timeline without its data" only_drawn growth.png growth.svg latency.png latency.svg \
+	memory.png memory.svg ramp.png ramp.svg
+mkdir -p "$top/results/published/machine"
+cp -R "$run" "$top/results/published/machine/one"
+cp -R "$run" "$top/results/published/machine/two"
+rm -r "$top/results/published/machine"/*/plots
+check "published: every run, figures beside its data" "$top/plots/draw.sh" published
+check "published: all of them" test -s "$top/results/published/machine/one/plots/growth.png" -a \
+	-s "$top/results/published/machine/two/plots/latency.svg"
 exit $failed
