@@ -56,7 +56,7 @@ struct worker_config {
 	unsigned handshake_timeout_s; /* also for a request that stays incomplete; 0: none */
 	unsigned idle_timeout_s;      /* 0: none */
 	uint32_t handshakes_max;      /* of those accepted, at a time; 0: no cap */
-	bool no_trim;                 /* what handshakes freed stays with the allocator */
+	bool no_trim;                 /* what was freed stays with the allocator */
 };
 
 /* Read by other threads only through worker_call. */
