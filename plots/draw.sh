@@ -36,7 +36,8 @@ convert() {
 picture() {
 	for format in png svg; do
 		gnuplot -e "format = '$format'; out = '$work/figure'" \
-			-e "style = '$root/plots/style.gp'" "$work/data.gp" "$root/plots/$1.gp"
+			-e "style = '$root/plots/style.gp'; levels = '$root/plots/levels.gp'" \
+			"$work/data.gp" "$root/plots/$1.gp"
 		mv "$work/figure" "$3/plots/$2.$format"
 		echo "$3/plots/$2.$format"
 	done
@@ -60,7 +61,8 @@ draw() {
 	[ -f "$manifest" ] || manifest=/dev/null
 	"$root/plots/quantiles.sh" "$1" >"$work/quantiles" || return 1
 	{
-		convert cells "$1/cells.jsonl" --slurpfile manifest "$manifest" &&
+		convert cells "$1/cells.jsonl" --slurpfile manifest "$manifest" \
+			--slurpfile servers "$published/servers/servers.json" &&
 			convert growth "$1/cells.jsonl" &&
 			convert latency "$1/cells.jsonl" --slurpfile quantiles "$work/quantiles"
 	} >"$work/data.gp" || {
