@@ -69,7 +69,7 @@ static void gate_handshakes(struct worker *worker)
 	if (full == worker->gate_full || worker->stopping)
 		return;
 	worker->gate_full = full;
-	if (!worker->gate_closed)
+	if (!worker->gate_closed && worker->listener.open && !worker->listener.leave_due)
 		reactor(worker)->accept_gate(&worker->loop, !full);
 }
 

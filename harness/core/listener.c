@@ -51,11 +51,14 @@ int listener_open(struct worker *worker)
 		rc = -errno;
 	if (!rc)
 		rc = c->reactor->listen(&worker->loop, fd);
-	if (rc)
+	if (rc) {
 		close(fd);
-	else
-		worker->listener = (struct listener){.fd = fd, .open = true};
-	return rc;
+		return rc;
+	}
+	worker->listener = (struct listener){.fd = fd, .open = true};
+	if (worker->gate_full)
+		c->reactor->accept_gate(&worker->loop, false);
+	return 0;
 }
 
 /* shutdown(2), because the reactor may hold on to the file for a while yet: a ring does. */
