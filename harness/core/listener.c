@@ -33,7 +33,7 @@ static int bound_socket(const struct sockaddr *address, socklen_t len, bool shar
 
 int listener_port_free(const struct sockaddr *address, socklen_t len)
 {
-	int fd, rc = bound_socket(address, len, false, &fd);
+	int fd = -1, rc = bound_socket(address, len, false, &fd);
 
 	if (!rc)
 		close(fd);
@@ -43,7 +43,7 @@ int listener_port_free(const struct sockaddr *address, socklen_t len)
 int listener_open(struct worker *worker)
 {
 	const struct worker_config *c = &worker->config;
-	int fd, rc = bound_socket(c->listen_on, c->listen_on_len, true, &fd);
+	int fd = -1, rc = bound_socket(c->listen_on, c->listen_on_len, true, &fd);
 
 	if (rc)
 		return rc;

@@ -22,7 +22,8 @@ check-asan: ## Run the tests under AddressSanitizer and UBSan, in $(O)/asan
 	$(Q)$(MAKE) O=$(O)/asan SANITIZE=address,undefined check
 
 check-tsan: ## Run the tests under ThreadSanitizer, in $(O)/tsan
-	$(Q)$(MAKE) O=$(O)/tsan SANITIZE=thread check
+	$(Q)TSAN_OPTIONS=suppressions=$(CURDIR)/harness/tests/tsan.supp \
+		$(MAKE) O=$(O)/tsan SANITIZE=thread check
 
 $(O)/tests/%_test: $(O)/obj/%_test.o $(LIB_OBJS)
 	$(say) LINK $@

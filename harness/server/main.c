@@ -197,9 +197,12 @@ static void announce(const struct arguments *a)
 		return;
 	}
 	plugin_version_line(a->server.tls, version, sizeof(version));
-	printf("listening on %s: %s+%s+%s, %u workers (%s), up to %u connections\n%s\n", a->listen,
-	       a->reactor, a->tls, a->park, sizing->workers, worker_model_name(sizing->model),
-	       sizing->connections, version);
+	printf("listening on %s: %s+%s+%s, %u workers (%s), up to %u connections, %u of one "
+	       "worker\n"
+	       "%s\n",
+	       a->listen, a->reactor, a->tls, a->park, sizing->workers,
+	       worker_model_name(sizing->model), sizing->connections, sizing->connections_max,
+	       version);
 	fflush(stdout);
 }
 
