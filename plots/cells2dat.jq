@@ -186,7 +186,6 @@ def methods(f): map(f) | known | unique | if length == 0 then "" else " (\(join(
 def machine: [cpu.model, (cpu.online | if . then "\(.) cores" else empty end),
 	($manifest[0].kernel.release | if . then "Linux \(ltrimstr("Linux "))" else empty end),
 	($manifest[0].date // empty | tostring | .[:10])] | known | join(" · ");
-def words: map(tostring) | join(" ") | quoted;
 def active_facts($points): [
 	"series = \(reactors | words)",
 	"drawn = \(reactors | map(. as $one | $points | if any(.reactor == $one) then 1 else 0 end)
