@@ -14,6 +14,7 @@ def fixed($digits): pow(10; $digits) as $unit | . * $unit | round
 def plain_text: tostring | gsub("\\s+"; " ") | gsub("\""; "'");
 def clip($chars): plain_text | if length > $chars then .[:$chars - 1] + "…" else . end;
 def quoted: "'" + (plain_text | gsub("'"; "''")) + "'";
+def words: map(tostring) | join(" ") | quoted;
 
 # ---- reading
 

@@ -32,7 +32,7 @@ def curve: map(.us) | . as $all | (.[0] | length) as $n | [range(0; $n; if $n > 
   | [group_by([.panel, .label])[] | .[0] as $first | { panel: $first.panel, label: $first.label,
 	curve: curve, repeats: length }] as $curves
   | "figures = 'latency'",
-    "latency_panels = \($panels | join(" ") | quoted)",
+    "latency_panels = \($panels | words)",
     "curves = \($labels | length)",
     "array curve_label[\($labels | length)] = [\($labels | map(quoted) | join(", "))]",
     "latency_chars = \($labels | map(length) | max)",

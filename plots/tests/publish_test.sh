@@ -8,9 +8,9 @@ set -u
 here=$(realpath "$(dirname "$0")")
 top=$(mktemp -d)
 trap 'rm -rf "$top"' EXIT
-mkdir -p "$top/results/local" "$top/results/published"
+mkdir -p "$top/results/local"
 cp -R "$here/.." "$top/plots"
-cp -R "$here/../../results/published/cwist" "$top/results/published/"
+cp -R "$here/../../results/published" "$top/results/"
 cp -R "$here/growth" "$top/results/local/one"
 mkdir "$top/results/local/one/logs"
 cd "$top" || exit 1
