@@ -26,7 +26,8 @@ curl_gets_status() { # STATUS CURL-ARGUMENT...
 	[ "$(fetch -o "$work/body" -w '%{http_code}' "${@:2}")" = "$1" ]
 }
 
-# A HEAD leaves its connection as good as it was; what is refused is told why.
+# A HEAD leaves its connection as good as it was; what is refused is told why. Comes last: where a
+# part of the long header's record arrives first, its session is kept for that while.
 curl_gets_each_status() {
 	curl_gets_status 404 "$url/none" && curl_gets_status 405 -d x "$url/" &&
 		curl_gets_status 405 -T "$work/mebibytes" "$url/" &&
@@ -53,10 +54,15 @@ tls12_is_refused() {
 		>"$work/log" 2>&1 && grep -q 'alert protocol version' "$work/log"
 }
 
+# On a machine that is busy its shortest run may end before the first answer: then once more.
 wrk_sees_no_errors() {
-	timeout 60 wrk -t 2 -c 100 -d 1s "$url/" >"$work/log" &&
-		! grep -qE 'Socket errors|Non-2xx' "$work/log" &&
-		grep -qE '^ +[1-9][0-9]* requests in' "$work/log"
+	local try
+	for try in 1 2 3 4; do
+		timeout 60 wrk -t 2 -c 100 -d "${try}s" "$url/" >"$work/log" || return 1
+		grep -qE 'Socket errors|Non-2xx' "$work/log" && return 1
+		grep -qE '^ +[1-9][0-9]* requests in' "$work/log" && return 0
+	done
+	return 1
 }
 
 h2load_counts_every_request() {
@@ -87,8 +93,6 @@ check_server() { # REACTOR TLS PARK
 	result $? "curl, four requests on one connection, parked between them"
 	curl_gets_a_mebibyte
 	result $? "curl, two mebibytes on one connection, byte for byte"
-	curl_gets_each_status
-	result $? "curl, 404, 405, 431 and HEAD"
 	if command -v h2load >/dev/null; then
 		h2load_counts_every_request
 		result $? "h2load, 2000 requests, none failed"
@@ -102,6 +106,8 @@ check_server() { # REACTOR TLS PARK
 	fi
 	wrk_sees_no_errors && until_true stat_is open 0 && stat_is kept '{}'
 	result $? "wrk, no errors, and none of its connections is left"
+	curl_gets_each_status
+	result $? "curl, 404, 405, 431 and HEAD"
 	ends_well
 }
 
