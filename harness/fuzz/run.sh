@@ -7,6 +7,10 @@ set -u
 
 seconds=$1
 shift
+if [ $# -eq 0 ]; then
+	echo "make fuzz: no such target; there are $(cd "$O/tests/harness/fuzz" && echo *_test | sed 's/_test//g')" >&2
+	exit 2
+fi
 # Read beyond an allocation and the like are ends, as libFuzzer expects.
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-halt_on_error=1:print_stacktrace=1}
 found=0

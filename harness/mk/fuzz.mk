@@ -19,6 +19,7 @@ fuzz_http_libs := -Wl,--wrap=time -lhttp_parser
 define fuzz_of_library
 FUZZ_TARGETS += $(1)_$(2)
 fuzz_$(1)_$(2)_srcs := harness/fuzz/$(1).c $(fuzz_record13)
+fuzz_$(1)_$(2)_config := $(O)/obj/tls_backends/$(2).config
 fuzz_$(1)_$(2)_cflags = $$($(2)_cflags)
 fuzz_$(1)_$(2)_libs = $$($(2)_libs)
 endef
@@ -32,12 +33,13 @@ fuzz_compile = $(1) $(PB_CPPFLAGS) $(fuzz_$(2)_cflags) $(CPPFLAGS) -std=gnu17 $(
 fuzz_sanitize := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer)
 
 define fuzz_rules
-$$(O)/tests/harness/fuzz/$(1)_test: harness/fuzz/replay.c $$(fuzz_$(1)_srcs) $$(fuzz_headers)
+$$(O)/tests/harness/fuzz/$(1)_test: harness/fuzz/replay.c $$(fuzz_$(1)_srcs) $$(fuzz_headers) \
+		$$(fuzz_$(1)_config)
 	$$(say) CC $$@
 	$$(Q)mkdir -p $$(@D)
 	$$(Q)$$(call fuzz_compile,$$(CC) $$(CFLAGS) $$(fuzz_sanitize),$(1))
 
-$$(O)/fuzz/$(1)/$(1): $$(fuzz_$(1)_srcs) $$(fuzz_headers)
+$$(O)/fuzz/$(1)/$(1): $$(fuzz_$(1)_srcs) $$(fuzz_headers) $$(fuzz_$(1)_config)
 	$$(say) CC $$@
 	$$(Q)mkdir -p $$(@D)
 	$$(Q)$$(call fuzz_compile,$$(FUZZ_CLANG) $$(FUZZ_FLAGS),$(1))
@@ -47,14 +49,15 @@ $(foreach target,$(FUZZ_TARGETS),$(eval $(call fuzz_rules,$(target))))
 FUZZ_TESTS := $(FUZZ_TARGETS:%=$(O)/tests/harness/fuzz/%_test)
 TEST_BINS += $(FUZZ_TESTS)
 check-build: $(FUZZ_TESTS)
-fuzz_chosen = $(if $(TEST),$(foreach target,$(FUZZ_TARGETS),$(if $(findstring \
+fuzz_chosen := $(if $(TEST),$(foreach target,$(FUZZ_TARGETS),$(if $(findstring \
 	$(TEST),$(target)),$(target))),$(FUZZ_TARGETS))
+fuzz_programs := $(foreach target,$(fuzz_chosen),$(O)/fuzz/$(target)/$(target))
 
 .PHONY: fuzz fuzz-clang
 fuzz: SECONDS ?= 60
-fuzz: fuzz-clang $(FUZZ_TESTS) $(foreach target,$(FUZZ_TARGETS),$(O)/fuzz/$(target)/$(target)) ## Run each fuzz target for SECONDS=60 (TEST=PATTERN: those)
-	$(Q)O=$(O) harness/fuzz/run.sh $(SECONDS) \
-		$(foreach target,$(fuzz_chosen),$(O)/fuzz/$(target)/$(target))
+fuzz: fuzz-clang $(FUZZ_TESTS) $(fuzz_programs)
+fuzz: ## Run each fuzz target for SECONDS=60 (TEST=PATTERN: those)
+	$(Q)O=$(O) harness/fuzz/run.sh $(SECONDS) $(fuzz_programs)
 
 fuzz-clang:
 	$(if $(FUZZ_CLANG),,$(error make fuzz needs clang with its sanitizers: `make deps`, or as \
