@@ -23,6 +23,9 @@
 #define LISTEN_TEXT "127.0.0.1:8443"
 #define LISTEN_PORT 8443
 #define ARGS_MAX 32
+/* As patient as the client: thousands of handshakes at once take a slow machine longer than the
+ * server would wait on its own. */
+#define HANDSHAKE_TIMEOUT_S "60"
 
 static int enter_network(struct live_cell *cell)
 {
@@ -136,6 +139,8 @@ static int start_server(struct live_cell *cell)
 		LISTEN_TEXT,
 		"--connections",
 		connections,
+		"--handshake-timeout",
+		HANDSHAKE_TIMEOUT_S,
 		"--handshakes-max",
 		handshakes,
 		"--control",

@@ -151,6 +151,15 @@ static inline json_int_t stat_of(struct pair *pair, const char *name)
 	return value;
 }
 
+/* Waits until the server holds nothing: only then can the same addresses be used again. */
+static inline void await_empty(struct pair *pair)
+{
+	for (int waited_ms = 0; stat_of(pair, "open"); waited_ms += 10) {
+		assert_true(waited_ms < WAIT_MS);
+		poll(NULL, 0, 10);
+	}
+}
+
 /* Waits until the server's figure is at least that. */
 static inline void await_stat(struct pair *pair, const char *name, json_int_t least)
 {

@@ -108,6 +108,7 @@ static void who_is_in_is_served_while_others_stall(void **state)
 	for (int i = 0; i < SILENT; i++)
 		close(silent[i]);
 	load_free(pair.load);
+	await_empty(&pair);
 	start_load(&pair, backend("openssl"), PARK_KEYS, CONNECTIONS, 8);
 	load_ramp(pair.load);
 	expect(&pair, CONNECTIONS, 0);
