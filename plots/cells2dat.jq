@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # plots/ - cells.jsonl to what the gnuplot scripts load: facts for titles and sizes, the names of
 # the figures that the run has data for, $refs (the marked lines), $cells (a line a bar), $active (a
-# line a point) and $kernel (a line a reactor).
+# line a point), $kernel (a line a reactor), $levels (a line a point of park and wake), $notes (their
+# texts) and $heap (a line a point).
 #
-#   jq -nRr --slurpfile manifest FILE --slurpfile published FILE -f cells2dat.jq cells.jsonl
+#   jq -nRr --slurpfile manifest FILE --slurpfile published FILE --slurpfile servers FILE \
+#	-f cells2dat.jq cells.jsonl
 #
 # A bar is the median over the repeats that passed, with their range. A cell of which none passed
 # stays as a gap whose label says why. Names of reactors, backends and park levels are only read
@@ -22,6 +24,7 @@ def fixed($digits): pow(10; $digits) as $unit | . * $unit | round
 def plain_text: tostring | gsub("\\s+"; " ") | gsub("\""; "'");
 def clip($chars): plain_text | if length > $chars then .[:$chars - 1] + "…" else . end;
 def quoted: "'" + (plain_text | gsub("'"; "''")) + "'";
+def words: map(tostring) | join(" ") | quoted;
 
 # ---- reading
 
@@ -49,7 +52,8 @@ def rate: if (.ramp_s // 0) > 0 and .established != null
 def dimensions: { connections, in_flight, history_bytes, handshakes_max, trim };
 def dimension_labels: { connections: "\(.connections // 0 | thousands)",
 	in_flight: "\(.in_flight // 0 | thousands) in flight",
-	history_bytes: (if (.history_bytes // 0) == 0 then "no history" else "after \(.history_bytes | thousands) B" end),
+	history_bytes: ((.history_bytes // 0) | if . == 0 then "no history"
+		elif . % 1024 == 0 then "after \(. / 1024 | thousands) KiB" else "after \(thousands) B" end),
 	handshakes_max: (if (.handshakes_max // 0) == 0 then "no cap" else "cap \(.handshakes_max)" end),
 	trim: (if .trim == false then "untrimmed" else "trimmed" end) };
 
@@ -128,7 +132,7 @@ def marked: ([.[] | select(.tls == "plain" and .total.median != null)] | min_by(
 	   (headlines | ["rate", "published", (if cpu.online then published_rate else null end),
 		"\(.label), \(.cpus) cores: \(published_rate // 0 | thousands)"]),
 	   ["memory", "floor", $floor.total.median,
-		"\($floor.label): \($floor.total.median // 0 | thousands) B"]]
+		"\($floor.cell): \($floor.total.median // 0 | thousands) B"]]
 	| map(select(.[2] != null)) | group_by(.[0]) | map(sort_by(-.[2]) | to_entries[]
 		| [.value[0, 1, 2], .key + 1, .value[3]]);
 
@@ -204,6 +208,106 @@ def kernel_lines: ["y", "label", "gap", "measured", "min", "max", "predicted", "
 def kernel_reach: map(select(.reactor != "poll") | [.max, .predicted, 0] | known | max) | sort
 	| reduce .[] as $next (0; if . > 0 and $next > 5 * . then . else [., $next] | max end);
 
+# ---- park levels: what each keeps and what waking costs, a panel for each backend
+
+# Of one dimension's values, told only where there are several.
+def told($all; $keys): . as $one | dimension_labels | to_entries
+	| map(.key as $key | select(($keys | index($key)) and ($all | several(.[$key]))) | .value);
+def level_cells: map(select(.verdict == "pass")) as $cells | [$cells[]
+	| { panel: ([.tls] + told($cells; ["connections", "in_flight", "handshakes_max", "trim"])
+		| join(", ")),
+	    series: ([.reactor] + told($cells; ["history_bytes"]) | join(", ")),
+	    tls, park, repeat, order: [.reactor, .history_bytes], user: (user | positive), us: .cpu.server_us_per_request }];
+# A figure compares level keys with others, from what keeps most to what keeps least.
+def levels: group_by(.park) | map({ park: .[0].park, user: (map(.user) | known | median) })
+	| sort_by(-(.user // 0)) | map(.park) | if length > 1 and index("keys") then . else [] end;
+# Ratios pair the repeats.
+def with_shed: (map(select(.park == "shed") | { key: "\(.panel) \(.series) \(.repeat)", value: .us })
+	| from_entries) as $shed | map($shed["\(.panel) \(.series) \(.repeat)"] as $of
+	| .ratio = (if .us != null and ($of // 0) > 0 then .us / $of else null end));
+def level_points: level_cells | levels as $levels | with_shed
+	| group_by([.panel, .series, .park]) | map((.[0] | { panel, series, order, tls, park })
+		+ { user: (map(.user) | spread), us: (map(.us) | spread), ratio: (map(.ratio) | spread) }
+		| .level = (.park as $park | $levels | index($park)))
+	| if $levels == [] then [] else . end;
+def level_names: group_by(.level) | map(.[0].park);
+# Backends in the order of what they keep most.
+def level_panels: group_by(.panel) | sort_by(-(map(.user.max) | known | max // 0)) | map(.[0].panel);
+def level_series: group_by(.order) | map(.[0].series);
+def level_lines: level_panels as $panels | level_series as $series
+	| ["panel", "series", "level", "user", "user_min", "user_max", "us", "us_min", "us_max"],
+	(.[] | .panel as $panel | .series as $one | [($panels | index($panel)) + 1,
+		($series | index($one)) + 1, .level + 1]
+	+ ([.user, .us | .median, .min, .max] | map(number))) | @tsv;
+def between(text): known | if length == 0 then "-" else (min | text) as $min | (max | text) as $max
+	| if $min == $max then $min else "\($min)–\($max)" end end;
+def bytes_between: (known | max // 0) as $most
+	| if $most < 10000 then between(thousands) + " B" else map(. / 1000) | between(fixed(1)) + " kB" end;
+# Above the points of one level; where there is no figure the place is still a number.
+def level_notes: level_panels as $panels | ["panel", "level", "user_at", "user_text", "us_at",
+	"us_text", "ratio_text"],
+	(group_by([.panel, .level])[] | . as $points | .[0].panel as $panel
+	| [($panels | index($panel)) + 1, .[0].level + 1,
+	   (map(.user.max) | known | max // 1), (map(.user.median) | known | bytes_between),
+	   (map(.us.max) | known | max // 0), (map(.us.median) | between(fixed(1))),
+	   (if .[0].park == "shed" then "×1" else map(.ratio.median)
+		| between(fixed(2)) | if . == "-" then . else "×\(.)" end end)]) | @tsv;
+# Words that may hold spaces, for word() of gnuplot.
+def quoted_words: "'" + (map("\"\(plain_text | gsub("'"; "''"))\"") | join(" ")) + "'";
+def level_facts($points): ($points | map(select(.tls != "plain"))) as $shown | [
+	"level_names = \($points | level_names | quoted_words)",
+	"level_panels = \($points | level_panels | quoted_words)",
+	"level_plain = \($points | [level_panels[] as $panel | any(.[]; .panel == $panel and .tls == "plain")
+		| if . then 1 else 0 end] | words)",
+	"level_series = \($points | level_series | quoted_words)",
+	"level_user_least = \($shown | map(.user.min) | known | min // 1)",
+	"level_user_most = \($shown | map(.user.max) | known | max // 1)",
+	"level_us_most = \($points | map(.us.max) | known | max // 1)"
+	] | .[];
+# What the levels are compared with: other servers, and the kernel's part of a connection.
+def level_marks: ([.[] | select(.tls == "plain" and .verdict == "pass")
+		| .memory.kernel_bytes_per_conn] | known | min) as $floor
+	| [($servers[].results[] | select(.marked)
+		| ["park", "published", .memory.user_bytes_per_conn, .name]),
+	   ($published[] | .name as $who | [.results[] | select(.headline)]
+		| min_by(.memory.user_bytes_per_conn)
+		| ["park", "published", .memory.user_bytes_per_conn, "\($who) \(.name)"]),
+	   ["park", "floor", $floor, "TCP floor"]]
+	| map(select(.[2] != null)) | sort_by(-.[2]) | to_entries
+	| map([.value[0, 1, 2], .key + 1, "\(.value[3]) \(.value[2] | thousands) B"]);
+
+# ---- heap: what handshakes in flight leave behind
+
+# A curve for the peak and for what stays with and without trimming, each with and without the cap.
+def heap_cells: map(select(.verdict == "pass" and (.in_flight // 0) > 0 and (.established // 0) > 0))
+	as $cells | if ($cells | several(.in_flight) and several(.trim)) then [$cells[]
+	| { panel: .tls, in_flight, cap: (.handshakes_max // 0) } as $place
+	| ($place + { curve: "peak", bytes: (.memory.handshake_peak_bytes as $peak
+		| if $peak then $peak / .established else null end) }),
+	  ($place + { curve: (if .trim then "trimmed" else "kept" end), bytes: user })
+	| select((.bytes // 0) > 0)] else [] end;
+def curve_order: { peak: 1, kept: 2, trimmed: 3 };
+def heap_points: group_by([.panel, .curve, .cap, .in_flight]) | map((.[0] | { panel, curve, cap,
+	in_flight }) + (map(.bytes) | spread));
+def heap_curves: map({ curve, cap }) | unique | sort_by([curve_order[.curve], .cap]);
+def heap_panels: group_by(.panel) | sort_by(-(map(.max) | max)) | map(.[0].panel);
+def heap_lines: heap_panels as $panels | heap_curves as $curves
+	| ["panel", "curve", "in_flight", "bytes", "bytes_min", "bytes_max"],
+	(.[] | .panel as $panel | { curve, cap } as $curve | [($panels | index($panel)) + 1,
+		($curves | index($curve)) + 1, .in_flight, .median, .min, .max]) | @tsv;
+def curve_text: { peak: "at the peak", kept: "left, not trimmed",
+		trimmed: "left, trimmed" }[.curve]
+	+ (if .cap > 0 then ", cap \(.cap)" else "" end);
+def heap_facts($points): [
+	"heap_panels = \($points | heap_panels | words)",
+	"heap_curves = \($points | heap_curves | map(curve_text) | quoted_words)",
+	"heap_kinds = \($points | heap_curves | map(curve_order[.curve]) | words)",
+	"heap_capped = \($points | heap_curves | map(if .cap > 0 then 1 else 0 end) | words)",
+	"heap_ticks = \($points | map(.in_flight) | unique | words)",
+	"heap_least = \($points | map(.min) | min // 1)",
+	"heap_most = \($points | map(.max) | max // 1)"
+	] | .[];
+
 # ---- facts
 
 def range_of(f): map(f) | known | if length == 0 then "?" elif min == max then min | thousands
@@ -212,7 +316,6 @@ def methods(f): map(f) | known | unique | if length == 0 then "" else " (\(join(
 def machine: [cpu.model, (cpu.online | if . then "\(.) cores" else empty end),
 	($manifest[0].kernel.release | if . then "Linux \(ltrimstr("Linux "))" else empty end),
 	($manifest[0].date // empty | tostring | .[:10])] | known | join(" · ");
-def words: map(tostring) | join(" ") | quoted;
 def active_facts($points): [
 	"series = \(reactors | words)",
 	"drawn = \(reactors | map(. as $one | $points | if any(.reactor == $one) then 1 else 0 end)
@@ -228,8 +331,9 @@ def kernel_facts($kernel): [
 	"kernel_chars = \($kernel | map(.label | length) | max // 0)",
 	"kernel_to = \($kernel | kernel_reach)"
 	] | .[];
-def figures($points; $kernel): ["memory", "ramp", (if $points == [] then empty else "active" end),
-	(if $kernel == [] then empty else "kernel" end)];
+def figures($points; $kernel; $levels; $heap): ["memory", "ramp",
+	(if $points == [] then empty else "active" end), (if $kernel == [] then empty else "kernel" end),
+	(if $levels == [] then empty else "park", "wake" end), (if $heap == [] then empty else "heap" end)];
 def facts($rows; $refs): [
 	"connections = \(range_of(.connections) | quoted)",
 	"machine = \([machine, "run \(.[0].run // "?")"] | map(select(. != "")) | join(" · ") | quoted)",
@@ -249,12 +353,17 @@ def facts($rows; $refs): [
 		| known | first // 0)"
 	] | .[];
 
-records | . as $records | rows as $rows | ($rows | marked) as $refs
+records | . as $records | rows as $rows | level_points as $levels | (heap_cells | heap_points) as $heap
+| (($rows | marked) + if $levels == [] then [] else level_marks end) as $refs
 | points as $points | kernel_rows as $kernel
-| "figures = \(figures($points; $kernel) | words)",
-  facts($rows; $refs), active_facts($points), kernel_facts($kernel),
+| "figures = \(figures($points; $kernel; $levels; $heap) | words)",
+  facts($rows; $refs), active_facts($points), kernel_facts($kernel), level_facts($levels),
+  heap_facts($heap),
   "$refs << EOD", (["figure", "kind", "value", "rank", "text"], $refs[] | @tsv), "EOD",
   "$cells << EOD", ($rows | cell_lines), "EOD",
   "$active << EOD", (reactors as $reactors | $points
 	| point_lines($reactors; map(.panel) | unique)), "EOD",
-  "$kernel << EOD", ($kernel | kernel_lines), "EOD"
+  "$kernel << EOD", ($kernel | kernel_lines), "EOD",
+  "$levels << EOD", ($levels | level_lines), "EOD",
+  "$notes << EOD", ($levels | level_notes), "EOD",
+  "$heap << EOD", ($heap | heap_lines), "EOD"

@@ -26,7 +26,7 @@ draw() {
 	manifest=$1/manifest.json
 	[ -f "$manifest" ] || manifest=/dev/null
 	jq -nRr --slurpfile manifest "$manifest" --slurpfile published "$published/cwist/cwist.json" \
-		-f "$root/plots/cells2dat.jq" "$1/cells.jsonl" >"$work/data.gp" || {
+		--slurpfile servers "$published/servers/servers.json" -f "$root/plots/cells2dat.jq" "$1/cells.jsonl" >"$work/data.gp" || {
 		echo "plots: $1 is not drawn" >&2
 		return 1
 	}
@@ -34,7 +34,7 @@ draw() {
 	for figure in $(sed -n "s/^figures = '\(.*\)'$/\1/p" "$work/data.gp"); do
 		for format in png svg; do
 			gnuplot -e "format = '$format'; out = '$work/figure'" \
-				-e "style = '$root/plots/style.gp'" \
+				-e "style = '$root/plots/style.gp'; levels = '$root/plots/levels.gp'" \
 				"$work/data.gp" "$root/plots/$figure.gp"
 			mv "$work/figure" "$1/plots/$figure.$format"
 			echo "$1/plots/$figure.$format"

@@ -11,6 +11,7 @@ plain_colour = '#999999'
 predicted_colour = '#B8B8B8'
 published_colour = '#B34700'
 floor_colour = '#00785A'
+colour_of(hex) = int('0x'.hex[2:])
 text_colour(gap) = gap == 1 ? 0x6A6A6A : 0x000000
 
 # Lines: Paul Tol's muted colours, each with a point and a dash of its own as well.
@@ -28,6 +29,10 @@ magnitude(x) = 10.0 ** floor(log10(x))
 round_up(x) = magnitude(x) * (x <= magnitude(x) ? 1 : x <= 2 * magnitude(x) ? 2 : \
 	x <= 5 * magnitude(x) ? 5 : 10)
 tic_step(range, parts) = round_up(1.0 * range / parts)
+
+# 12,345 for tics, which have no format with separators in every locale.
+thousands(x) = x < 1000 ? sprintf('%g', x) : \
+	sprintf('%d,%03d', floor(x / 1000), floor(x) - 1000 * floor(x / 1000))
 
 # The page is laid out in pixels, so that a row is equally high however many cells there are.
 # Marked lines carry their text on flags in the rows above the first cell.

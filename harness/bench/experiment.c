@@ -259,7 +259,7 @@ static int read_switch(struct reader *reader, const config_setting_t *setting,
 static int check_choice(struct reader *reader, const config_setting_t *setting,
 			const struct key *key, unsigned *choice)
 {
-	double value;
+	double value = 0;
 
 	if (key->type == KEY_SWITCHES) {
 		if (config_setting_type(setting) != CONFIG_TYPE_BOOL)

@@ -308,8 +308,8 @@ static int table_make(struct table *table, const json_t *lines)
 	for (size_t i = 0; i < count; i++)
 		table->rows[i] = json_array_get(lines, i);
 	qsort(table->rows, count, sizeof(*table->rows), by_group);
-	dimensions_varying(table->rows, count, table->varying);
 	make_groups(table);
+	dimensions_varying(table->rows, count, table->varying);
 	return 0;
 }
 

@@ -84,6 +84,13 @@ void conn_enter(struct worker *worker, struct conn *conn, enum conn_state state)
 	worker_deadline(worker, conn->slot, 0);
 }
 
+/* A burst of sends that the peers kept waiting has taken many. */
+void conn_put_buffer(struct worker *worker, struct outbuf *buf)
+{
+	if (outbuf_put(&worker->outbufs, buf))
+		worker->trim_due = true;
+}
+
 void conn_tell_gone(struct worker *worker, struct conn *conn, const char *cause)
 {
 	if (!conn->told)
@@ -142,7 +149,7 @@ static void on_closed(struct reactor_loop *loop, uint32_t slot)
 	struct worker *worker = loop->core;
 
 	worker->activity++;
-	outbuf_put(&worker->outbufs, conn_at(worker, slot)->out);
+	conn_put_buffer(worker, conn_at(worker, slot)->out);
 	free_slot(worker, slot);
 	if (worker->gate_closed && !worker->stopping) {
 		worker->gate_closed = false;
@@ -209,7 +216,7 @@ static void on_sent(struct reactor_loop *loop, uint32_t slot, int error)
 	struct conn *conn = conn_at(worker, slot);
 
 	worker->activity++;
-	outbuf_put(&worker->outbufs, conn->out);
+	conn_put_buffer(worker, conn->out);
 	conn->out = NULL;
 	if (conn->wait == WAIT_SEND)
 		conn->wait = WAIT_NONE;

@@ -94,6 +94,8 @@ extern const struct reactor_upcalls conn_upcalls;
 /* Between conn.c and pump.c. */
 /* The connection waits for that, `seconds` at most from when it began to; 0: for ever. */
 void conn_wait(struct worker *worker, struct conn *conn, enum conn_wait wait, unsigned seconds);
+/* Gives up a buffer that nobody sends from any more; NULL is none. */
+void conn_put_buffer(struct worker *worker, struct outbuf *buf);
 void conn_enter(struct worker *worker, struct conn *conn, enum conn_state state);
 void conn_tell_gone(struct worker *worker, struct conn *conn, const char *cause);
 /* Our last words have left: closes, or lingers until the peer has closed too. */

@@ -15,17 +15,18 @@ struct outbuf *outbuf_get(struct outbuf_pool *pool)
 	return buf;
 }
 
-void outbuf_put(struct outbuf_pool *pool, struct outbuf *buf)
+bool outbuf_put(struct outbuf_pool *pool, struct outbuf *buf)
 {
 	if (!buf)
-		return;
+		return false;
 	if (pool->spare_count == OUTBUF_SPARES) {
 		free(buf);
-		return;
+		return true;
 	}
 	buf->next = pool->spares;
 	pool->spares = buf;
 	pool->spare_count++;
+	return false;
 }
 
 void outbuf_drain(struct outbuf_pool *pool)

@@ -4,6 +4,7 @@
 #ifndef HARNESS_CORE_OUTBUF_H
 #define HARNESS_CORE_OUTBUF_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "tls_backends/tls_backend.h"
@@ -26,7 +27,8 @@ struct outbuf_pool {
 
 /* NULL: out of memory. */
 struct outbuf *outbuf_get(struct outbuf_pool *pool);
-void outbuf_put(struct outbuf_pool *pool, struct outbuf *buf);
+/* NULL is no buffer. True: it was one too many to keep, and the allocator has it. */
+bool outbuf_put(struct outbuf_pool *pool, struct outbuf *buf);
 void outbuf_drain(struct outbuf_pool *pool);
 
 #endif

@@ -305,5 +305,5 @@ void pump(struct worker *worker, struct conn *conn, const uint8_t *input, size_t
 	if (conn->state <= CONN_OPEN && p.io.in_len)
 		pump_spill(worker, conn, p.io.in, p.io.in_len);
 	settle(&p);
-	outbuf_put(&worker->outbufs, p.buf);
+	conn_put_buffer(worker, p.buf);
 }

@@ -74,9 +74,9 @@ static void tick(struct worker *worker)
 	}
 }
 
-/* What handshakes and closed connections freed goes back to the kernel once the worker falls
- * quiet, except at level hold, which keeps everything as the allocator has it, and where it is not
- * wanted. */
+/* What handshakes, bursts of sends and closed connections freed goes back to the kernel once the
+ * worker falls quiet, except at level hold, which keeps everything as the allocator has it, and
+ * where it is not wanted. */
 static void trim(struct worker *worker)
 {
 	if (!worker->trim_due)

@@ -62,7 +62,7 @@ struct worker_config {
 	unsigned idle_timeout_s;      /* 0: none */
 	bool lock_records;            /* level keys: never swapped out */
 	uint32_t handshakes_max;      /* of those accepted, at a time; 0: no cap */
-	bool no_trim;                 /* what handshakes freed stays with the allocator */
+	bool no_trim;                 /* what was freed stays with the allocator */
 };
 
 /* Read by other threads only through worker_call. */

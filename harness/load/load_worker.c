@@ -170,7 +170,7 @@ static nfds_t list_handshaking(const struct worker *worker, struct pollfd *fds)
  * more. Nothing is read meanwhile, so that none of the handshakes can end. */
 static void await_answers(struct load_worker *lw)
 {
-	struct pollfd *fds = calloc(lw->in_flight_max, sizeof(*fds));
+	struct pollfd *fds = calloc(lw->in_flight + 1, sizeof(*fds));
 	nfds_t left = fds ? list_handshaking(&lw->worker, fds) : 0;
 
 	while (left && poll(fds, left, WAVE_STALL_MS) > 0) {
@@ -290,6 +290,8 @@ static void ask_some(struct load_worker *lw, uint64_t count)
 	struct worker *worker = &lw->worker;
 	uint64_t open = lw->open, seen = 0;
 
+	if (!open)
+		return;
 	for (uint32_t slot = 0; slot < worker->slots.top; slot++) {
 		struct conn *conn;
 

@@ -16,7 +16,7 @@
 #define BAD FIXTURES "bad/"
 
 static const struct known_names known = {
-	.reactors = {{"classic", "epoll"}, 2},
+	.reactors = {{"classic", "epoll", "io_uring_poll"}, 3},
 	.tls = {{"boringssl", "openssl", "plain"}, 3},
 	.park = {{"hold", "shed", "keys"}, 3},
 };
@@ -80,7 +80,7 @@ static void fills_in_the_rest(void **state)
 	(void)state;
 	assert_int_equal(
 		experiment_load(&exp, FIXTURES "minimal.cfg", &known, error, sizeof(error)), 0);
-	assert_int_equal(exp.reactors.count, 2);
+	assert_int_equal(exp.reactors.count, 3);
 	assert_int_equal(exp.tls.count, 3);
 	assert_int_equal(exp.repeat, 1);
 	assert_int_equal(exp.worker_model, WORKER_AUTO);
@@ -192,7 +192,8 @@ static void names_the_file_it_can_not_read(void **state)
 /* The experiments that are shipped stay readable. */
 static void reads_the_shipped_experiments(void **state)
 {
-	static const char *const shipped[] = {"smoke", "c10k", "reactors", "active", "heap"};
+	static const char *const shipped[] = {"smoke", "c10k", "reactors",   "active",
+					      "park",  "heap", "key_updates"};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(shipped) / sizeof(*shipped); i++) {
