@@ -22,7 +22,8 @@ result() { # STATUS NAME
 		return
 	fi
 	echo "not ok $n - $cell: $2"
-	echo "# stats: $(stats)"
+	ask_stats
+	echo "# stats: $stats"
 	for log in "$work/log" "$work/peer.out" "$work/server.err"; do
 		[ -s "$log" ] && tail -n 15 "$log" | tr -cd '[:print:]\n\t' | sed "s|^|# ${log##*/}: |"
 	done
@@ -83,16 +84,24 @@ stop_server() {
 	return "$status"
 }
 
-stats() {
-	local line=
+# Sets `stats`: the server's answer, one line of JSON.
+ask_stats() {
+	stats=
 	[ -n "$server" ] || return 1
+	# In a shell of its own: the server may be gone, and SIGPIPE would be ours.
 	(echo stats >&"$to_server") 2>/dev/null
-	read -r -t 20 -u "$from_server" line
-	echo "$line"
+	read -r -t 20 -u "$from_server" stats
+}
+
+# Sets `value`: a number or an object.
+ask_stat() { # NAME
+	local pattern="\"$1\":([0-9]+|\{[^}]*\})"
+	value=
+	ask_stats && [[ $stats =~ $pattern ]] && value=${BASH_REMATCH[1]}
 }
 
 stat_of() { # NAME
-	stats | sed -n "s/.*\"$1\":\({[^}]*}\|[0-9]*\).*/\1/p"
+	ask_stat "$1" && echo "$value"
 }
 
 until_true() { # COMMAND...
@@ -104,7 +113,7 @@ until_true() { # COMMAND...
 }
 
 stat_is() { # NAME VALUE
-	[ "$(stat_of "$1")" = "$2" ]
+	ask_stat "$1" && [ "$value" = "$2" ]
 }
 
 # Every connection so far was parked as the level has it: at keys its session became a record,
@@ -137,21 +146,22 @@ ends_well() {
 # ---- peers at the other end of a pipe ----
 
 start_peer() { # COMMAND...
-	rm -f "$work/peer.in" "$work/peer.out"
+	rm -f "$work/peer.in"
 	mkfifo "$work/peer.in"
+	: >"$work/peer.out"
 	"$@" <"$work/peer.in" >"$work/peer.out" 2>&1 &
 	peer=$!
 	exec {to_peer}>"$work/peer.in"
 }
 
 say() { # FORMAT: of printf
-	# In a shell of its own: it may be gone, and SIGPIPE would be ours.
+	# In a shell of its own, as in ask_stats.
 	# shellcheck disable=SC2059
 	(printf "$1" >&"$to_peer") 2>/dev/null
 }
 
-count() { # TEXT: how often the peer has printed it
-	grep -aoF -- "$1" "$work/peer.out" | wc -l
+count() { # TEXT: in how many lines the peer has printed it
+	grep -acF -- "$1" "$work/peer.out"
 }
 
 printed() { # TIMES TEXT

@@ -377,8 +377,10 @@ static void a_session_that_stays_is_counted_once(void **state)
 	receive("b;");
 	assert_int_equal(worker.kept.total, 1);
 	assert_string_equal(worker.kept.entries[0].cause, "told to");
+	assert_int_equal(worker.counters.dissolved, 0);
 	seen.dissolve_result = 0;
 	receive("c;");
+	assert_int_equal(worker.counters.dissolved, 1);
 	assert_null(worker.slots.table[0].active);
 	assert_sent("abcT");
 }
