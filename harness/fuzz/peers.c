@@ -199,16 +199,19 @@ static void sent(struct peers *p, const uint8_t *inner, size_t len)
 		len--;
 	if (p->closed || !p->honest)
 		return;
-	if (!len)
+	switch (len ? inner[--len] : 0) {
+	case CONTENT_APPLICATION_DATA:
+		sent_data(p, inner, len);
+		break;
+	case CONTENT_HANDSHAKE:
+		sent_handshake(p, inner, len);
+		break;
+	case CONTENT_ALERT:
+		sent_alert(p, inner, len);
+		break;
+	default:
 		p->honest = false;
-	else if (inner[len - 1] == CONTENT_APPLICATION_DATA)
-		sent_data(p, inner, len - 1);
-	else if (inner[len - 1] == CONTENT_HANDSHAKE)
-		sent_handshake(p, inner, len - 1);
-	else if (inner[len - 1] == CONTENT_ALERT)
-		sent_alert(p, inner, len - 1);
-	else
-		p->honest = false;
+	}
 	p->honest &= p->quiet <= RECORD13_QUIET_MAX;
 }
 

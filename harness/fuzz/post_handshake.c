@@ -37,10 +37,9 @@ static uint8_t inner[PEERS_INNER_MAX];
 static void seal(struct peers *peers, size_t len, unsigned type, size_t padding)
 {
 	inner[len++] = (uint8_t)type;
-	if (padding > PEERS_INNER_MAX - len)
-		padding = PEERS_INNER_MAX - len;
-	memset(inner + len, 0, padding);
-	peers_seal(peers, inner, len + padding);
+	for (; padding && len < PEERS_INNER_MAX; padding--)
+		inner[len++] = 0;
+	peers_seal(peers, inner, len);
 }
 
 static void seal_content(struct peers *peers, struct fuzz_input *input)

@@ -190,7 +190,7 @@ static void requests_wait_too(void **state)
 /* Asks as fast as it can for as long as the server takes it. How many requests have left whole. */
 static size_t flood(const struct client *client)
 {
-	static const char request[] = "GET /5000 HTTP/1.1\r\nX: %04000u\r\n\r\n";
+	static const char request[] = "GET /5000 HTTP/1.1\r\nX: %04000d\r\n\r\n";
 	char text[4096];
 	uint8_t record[8192];
 	size_t sent = 0, len = 0, requests = 0;
