@@ -90,7 +90,7 @@ int net_settings_probe(struct net_settings *settings, char *reason, size_t reaso
 	answer->error = -ECHILD; /* unless it says otherwise */
 	pid = fork();
 	if (pid == 0) {
-		answer->error = netns_enter(answer->reason, sizeof(answer->reason));
+		answer->error = netns_enter(0, answer->reason, sizeof(answer->reason));
 		if (!answer->error)
 			net_settings_apply("/proc", &answer->settings);
 		_exit(0);

@@ -4,6 +4,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <sched.h>
@@ -16,6 +17,9 @@
 #include <unistd.h>
 
 #include "harness/measure/text_file.h"
+
+/* The most that the kernel takes (net/ipv4/sysctl_net_ipv4.c). */
+#define TABLE_ENTRIES_MAX (16 * 1024 * 1024)
 
 struct probe_answer {
 	int error;
@@ -92,7 +96,20 @@ static int loopback_up(void)
 	return error;
 }
 
-int netns_enter(char *reason, size_t reason_size)
+/* The size counts for the children of the namespace that it is set in: so into another one.
+ * Where that fails the first, with the shared table, is as good a network. */
+static void own_socket_table(uint64_t sockets)
+{
+	char entries[32];
+
+	if (sockets > TABLE_ENTRIES_MAX)
+		sockets = TABLE_ENTRIES_MAX;
+	snprintf(entries, sizeof(entries), "%" PRIu64, sockets);
+	if (!text_write("/proc/sys/net/ipv4/tcp_child_ehash_entries", entries))
+		unshare(CLONE_NEWNET);
+}
+
+int netns_enter(uint64_t sockets, char *reason, size_t reason_size)
 {
 	uid_t uid = geteuid();
 	gid_t gid = getegid();
@@ -105,6 +122,8 @@ int netns_enter(char *reason, size_t reason_size)
 		if (error)
 			return explain(-error, "mapping the user", reason, reason_size);
 	}
+	if (sockets)
+		own_socket_table(sockets);
 	error = loopback_up();
 	if (error)
 		return explain(-error, "bringing lo up", reason, reason_size);
@@ -123,7 +142,7 @@ int netns_probe(char *reason, size_t reason_size)
 	answer->error = -ECHILD; /* unless it says otherwise */
 	pid = fork();
 	if (pid == 0) {
-		answer->error = netns_enter(answer->reason, sizeof(answer->reason));
+		answer->error = netns_enter(0, answer->reason, sizeof(answer->reason));
 		_exit(0);
 	}
 	if (pid < 0)

@@ -17,8 +17,12 @@
  * with its last process. 0, or a negative errno with the reason and the command
  * that helps: then the caller must end, it may be half inside.
  * Clears the parent-death signal (prctl(2)): set it afterwards.
+ *
+ * `sockets`: as many the namespace is to hold. Its table of established sockets is made for
+ * them where the kernel can (6.2 or later); 0, and before: the machine's one table is shared,
+ * in which a million sockets make every segment walk a chain.
  */
-int netns_enter(char *reason, size_t reason_size);
+int netns_enter(uint64_t sockets, char *reason, size_t reason_size);
 
 /* Whether netns_enter would succeed, tried in a process of its own. */
 int netns_probe(char *reason, size_t reason_size);

@@ -177,7 +177,7 @@ int main(void)
 	static char names[2 * REACTOR_MAX][64];
 	int failed;
 
-	if (!netns_enter(no_network, sizeof(no_network)))
+	if (!netns_enter(0, no_network, sizeof(no_network)))
 		*no_network = '\0';
 	text_write("/proc/sys/net/ipv4/tcp_migrate_req", "1");
 	for (size_t i = 0; i < 2 * count; i++) {
