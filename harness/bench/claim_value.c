@@ -232,21 +232,29 @@ static void find_cell(const struct claim *claim, const char *cell, const json_t 
 	free(repeats.rows);
 }
 
+/* Of two cells; what is wrong with the first is told before what is wrong with the other. */
+static void combine(const struct claim *claim, struct claim_value *value,
+		    const struct claim_value *other)
+{
+	double number = claim->pair == CLAIM_MINUS ? value->number - other->number
+			: other->number != 0       ? value->number / other->number
+						   : NAN;
+
+	if (value->state == VALUE_KNOWN && other->state != VALUE_KNOWN)
+		*value = *other;
+	else if (value->state == VALUE_KNOWN && isnan(number))
+		unknown(value, VALUE_MISSING, "cell %s: %s is 0 and can not divide",
+			claim->other_cell, claim->field);
+	value->number = number;
+}
+
 void claim_value_find(const struct claim *claim, const json_t *lines, struct claim_value *value)
 {
 	struct claim_value other;
 
 	find_cell(claim, claim->cell, lines, value);
-	if (claim->pair == CLAIM_ALONE || value->state != VALUE_KNOWN)
+	if (claim->pair == CLAIM_ALONE)
 		return;
 	find_cell(claim, claim->other_cell, lines, &other);
-	if (other.state != VALUE_KNOWN)
-		*value = other;
-	else if (claim->pair == CLAIM_MINUS)
-		value->number -= other.number;
-	else if (other.number != 0)
-		value->number /= other.number;
-	else
-		unknown(value, VALUE_MISSING, "cell %s: %s is 0 and can not divide",
-			claim->other_cell, claim->field);
+	combine(claim, value, &other);
 }

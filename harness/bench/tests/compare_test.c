@@ -189,6 +189,16 @@ static void a_cell_that_failed_differs(void **state)
 	expect(c, COMPARE_DIFFERS,
 	       "run/cells.jsonl: cell libev+plain+shed failed in 1 of 2 repeats: 3 "
 	       "of 1,000 not established");
+	assert_true(c->comparison.now.number == 200);
+	c->claim.pair = CLAIM_OVER;
+	c->claim.other_cell = "epoll+plain+shed";
+	expect(c, COMPARE_DIFFERS, "run/cells.jsonl: cell libev+plain+shed failed");
+	assert_true(fabs(c->comparison.now.number - 2) < NEAR);
+	c->claim.cell = "epoll+plain+shed";
+	c->claim.other_cell = "libev+plain+shed";
+	expect(c, COMPARE_DIFFERS, "run/cells.jsonl: cell libev+plain+shed failed");
+	c->claim.other_cell = "zero+plain+shed";
+	expect(c, COMPARE_CANNOT, "cell zero+plain+shed: " USER " is 0 and can not divide");
 }
 
 static void does_not_divide_by_zero(void **state)
