@@ -34,7 +34,8 @@ enum {
 };
 
 static const struct argp_option run_argp_options[] = {
-	{"only", OPT_ONLY, "GLOB", 0, "Only cells whose name matches: 'epoll+*', '*+shed'", 0},
+	{"only", OPT_ONLY, "GLOB", 0, "Only cells whose name matches: 'epoll+*', '*+@(shed|keys)'",
+	 0},
 	{"connections", OPT_CONNECTIONS, "N", 0, "Instead of the file's number", 0},
 	{"repeat", OPT_REPEAT, "N", 0, "Instead of the file's number", 0},
 	{"out", OPT_OUT, "DIR", 0,

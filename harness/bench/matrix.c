@@ -90,7 +90,7 @@ static size_t add_pass(struct matrix_cell *cells, const struct experiment *exp, 
 	for (size_t i = 0; i < all; i++) {
 		cells[count] = (struct matrix_cell){.repeat = repeat};
 		set_cell(&cells[count], exp, i);
-		if (!only || !fnmatch(only, cells[count].name, 0))
+		if (!only || !fnmatch(only, cells[count].name, FNM_EXTMATCH))
 			count++;
 	}
 	return count;

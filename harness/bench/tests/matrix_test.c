@@ -111,6 +111,10 @@ static void only_selects_by_pattern(void **state)
 	assert_int_equal(matrix_build(&matrix, &exp12, "epoll+plain+hold", 1), 0);
 	assert_int_equal(matrix.count, 3);
 	matrix_free(&matrix);
+	assert_int_equal(matrix_build(&matrix, &exp12, "epoll+@(plain|nothing)+@(hold|shed)", 1),
+			 0);
+	assert_int_equal(matrix.count, 3 * 2);
+	matrix_free(&matrix);
 	/* The whole name is meant, and nothing is an error of its own. */
 	assert_int_equal(matrix_build(&matrix, &exp12, "epoll", 1), -ENOENT);
 	assert_int_equal(matrix_build(&matrix, &exp12, "", 1), -ENOENT);
