@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "harness/common/tally.h"
+
 static size_t array_bytes(const struct worker *worker)
 {
 	return (size_t)worker->slots.max * sizeof(struct tls_parked);
@@ -71,6 +73,7 @@ struct conn *keys_wake(struct worker *worker, uint32_t slot)
 	struct reactor_slot *s = &worker->slots.table[slot];
 	struct conn *conn;
 	bool starved;
+	int rc;
 
 	if (s->active)
 		return conn_at(worker, slot);
@@ -86,9 +89,9 @@ struct conn *keys_wake(struct worker *worker, uint32_t slot)
 	conn->slot = slot;
 	conn->state = CONN_OPEN;
 	conn->wait = WAIT_IDLE;
-	worker->config.reactor->unpark(&worker->loop, slot);
-	if (starved) {
-		conn_close(worker, conn, "ENOMEM");
+	rc = starved ? -ENOMEM : worker->config.reactor->unpark(&worker->loop, slot);
+	if (rc) {
+		conn_close(worker, conn, errno_name(rc));
 		return NULL;
 	}
 	return conn;

@@ -53,7 +53,7 @@ void slots_free(struct slots *slots, uint32_t slot)
 	struct reactor_slot *s = &slots->table[slot];
 
 	s->active = (void *)(uintptr_t)slots->free;
-	s->fd = -1;
+	s->fd = REACTOR_FD_FREE;
 	s->deadline = 0;
 	slots->free = slot;
 	slots->in_use--;

@@ -156,15 +156,38 @@ static uint64_t next_deadline(const struct worker *worker)
 	return deadline;
 }
 
-static void close_all(struct worker *worker, void (*end)(struct worker *, struct conn *))
-{
-	for (uint32_t slot = 0; slot < worker->slots.top; slot++) {
-		struct conn *conn =
-			worker->slots.table[slot].fd < 0 ? NULL : keys_wake(worker, slot);
+/* Level deep: connections get their sockets back a few at a time, so that neither files nor
+ * memory for all of them are needed. */
+#define STOP_AWAKE_MAX 1024
 
+static bool may_stop(const struct worker *worker, uint32_t slot)
+{
+	return worker->slots.table[slot].fd != REACTOR_FD_DEEP ||
+	       worker->slots.in_use - worker->loop.counters.deep_now < STOP_AWAKE_MAX;
+}
+
+/* As many as may be. True: all have been. */
+static bool stop_some(struct worker *worker)
+{
+	for (; worker->stop_next < worker->slots.top; worker->stop_next++) {
+		uint32_t slot = worker->stop_next;
+		struct conn *conn = NULL;
+
+		if (!may_stop(worker, slot))
+			return false;
+		if (worker->slots.table[slot].fd != REACTOR_FD_FREE)
+			conn = keys_wake(worker, slot);
 		if (conn)
-			end(worker, conn);
+			worker->stop_with(worker, conn);
 	}
+	return true;
+}
+
+static void stop_all(struct worker *worker, void (*stop_with)(struct worker *, struct conn *))
+{
+	worker->stop_with = stop_with;
+	worker->stop_next = 0;
+	stop_some(worker);
 }
 
 static void cut_off(struct worker *worker, struct conn *conn)
@@ -178,16 +201,18 @@ void worker_stop(struct worker *worker, unsigned grace_s)
 	worker->next_tick_ns = clock_now_ns() + grace_s * NS_PER_S;
 	if (worker->config.listen_fd >= 0)
 		worker->config.reactor->accept_gate(&worker->loop, false);
-	close_all(worker, conn_end);
+	stop_all(worker, conn_end);
 }
 
 /* While stopping, the next tick is the end of the grace. */
-static void stop_overdue(struct worker *worker)
+static void go_on_stopping(struct worker *worker)
 {
-	if (clock_now_ns() < worker->next_tick_ns)
+	if (clock_now_ns() < worker->next_tick_ns) {
+		stop_some(worker);
 		return;
+	}
 	worker->next_tick_ns = NS_NEVER;
-	close_all(worker, cut_off);
+	stop_all(worker, cut_off);
 }
 
 static int turn(struct worker *worker)
@@ -199,7 +224,7 @@ static int turn(struct worker *worker)
 		return rc;
 	answer_calls(worker);
 	if (worker->stopping)
-		stop_overdue(worker);
+		go_on_stopping(worker);
 	else
 		tick(worker);
 	trim(worker);
@@ -222,6 +247,8 @@ static void worker_ended(struct worker *worker, int error)
 
 struct worker_birth {
 	struct worker *worker;
+	char *reason;
+	size_t reason_size;
 	pthread_mutex_t mutex;
 	pthread_cond_t changed;
 	bool ready;
@@ -237,7 +264,21 @@ static void report_birth(struct worker_birth *birth, int error)
 	pthread_mutex_unlock(&birth->mutex);
 }
 
-static int start_loop(struct worker *worker)
+static int start_deep(struct worker *worker, struct worker_birth *birth)
+{
+	const struct reactor_ops *ops = worker->config.reactor;
+
+	if (worker->config.tls_config.park != PARK_DEEP)
+		return 0;
+	if (ops->deep)
+		return ops->deep(&worker->loop, &worker->config.deep, birth->reason,
+				 birth->reason_size);
+	snprintf(birth->reason, birth->reason_size,
+		 "level deep needs a reactor that has it, such as c1m; %s has not", ops->name);
+	return -EOPNOTSUPP;
+}
+
+static int start_loop(struct worker *worker, struct worker_birth *birth)
 {
 	const struct reactor_ops *ops = worker->config.reactor;
 	int rc = ops->init(&worker->loop);
@@ -246,6 +287,8 @@ static int start_loop(struct worker *worker)
 		return rc;
 	if (worker->config.listen_fd >= 0)
 		rc = ops->listen(&worker->loop, worker->config.listen_fd);
+	if (!rc)
+		rc = start_deep(worker, birth);
 	if (rc)
 		ops->fini(&worker->loop);
 	return rc;
@@ -255,7 +298,7 @@ static void *worker_main(void *arg)
 {
 	struct worker_birth *birth = arg;
 	struct worker *worker = birth->worker;
-	int rc = start_loop(worker);
+	int rc = start_loop(worker, birth);
 
 	report_birth(birth, rc);
 	if (rc)
@@ -268,9 +311,10 @@ static void *worker_main(void *arg)
 	return NULL;
 }
 
-static int await_birth(struct worker *worker)
+static int await_birth(struct worker *worker, char *reason, size_t reason_size)
 {
-	struct worker_birth birth = {.worker = worker};
+	struct worker_birth birth = {
+		.worker = worker, .reason = reason, .reason_size = reason_size};
 	sigset_t all, before;
 	int rc;
 
@@ -339,7 +383,7 @@ int worker_start(struct worker *worker, const struct worker_config *config, char
 	*reason = '\0';
 	rc = prepare(worker, reason, reason_size);
 	if (!rc)
-		rc = await_birth(worker);
+		rc = await_birth(worker, reason, reason_size);
 	if (rc && !*reason)
 		snprintf(reason, reason_size, "a worker on reactor %s can not start: %s",
 			 config->reactor->name, strerror(-rc));

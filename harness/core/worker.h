@@ -22,6 +22,10 @@
 struct conn;
 struct worker;
 
+/* Level deep: how long a connection is left its socket once it fell idle. Longer than peers
+ * delay an acknowledgement, and than a client takes to ask again. */
+#define WORKER_DEEP_IDLE_MS 250
+
 /*
  * What a role (server, load) does with its connections. Called in the worker's
  * thread, or wherever its reactor makes upcalls: one at a time. The app's own
@@ -55,6 +59,7 @@ struct worker_config {
 	uint32_t connections_max;     /* slots */
 	unsigned handshake_timeout_s; /* also for a request that stays incomplete; 0: none */
 	unsigned idle_timeout_s;      /* 0: none */
+	struct reactor_deep deep;     /* at level deep */
 };
 
 /* Read by other threads only through worker_call. */
@@ -91,6 +96,8 @@ struct worker {
 	bool trim_due;             /* memory was freed since the last trim */
 	bool gate_closed;          /* accepting failed for want of resources */
 	bool stopping;             /* ends when the last connection is closed */
+	void (*stop_with)(struct worker *worker, struct conn *conn);
+	uint32_t stop_next; /* slots from here on have not been stopped with that */
 	bool stopped;
 	struct worker_counters counters;
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "harness/common/clock.h"
 #include "harness/common/limits.h"
 #include "harness/common/tally.h"
 #include "harness/core/conn.h"
@@ -208,12 +209,14 @@ static int start_worker(struct server *server, char *reason, size_t size)
 		.connections_max = c->connections,
 		.handshake_timeout_s = c->handshake_timeout_s,
 		.idle_timeout_s = c->idle_timeout_s,
+		.deep = {.loops = c->workers, .idle_ns = WORKER_DEEP_IDLE_MS * NS_PER_MS},
 	};
 	int rc = open_listener(c, &sw->listen_fd);
 
 	if (rc)
 		return say(reason, size, -rc, "can not listen");
 	config.listen_fd = sw->listen_fd;
+	memcpy(&config.deep.service, &c->address, sizeof(config.deep.service));
 	rc = worker_start(&sw->worker, &config, reason, size);
 	if (rc)
 		close(sw->listen_fd);
@@ -245,6 +248,8 @@ int server_start(struct server **out, const struct server_config *config, char *
 	rc = port_free(config, reason, reason_size);
 	if (rc)
 		return rc;
+	if (config->park == PARK_DEEP && config->address.ss_family != AF_INET)
+		return say(reason, reason_size, EAFNOSUPPORT, "level deep is for IPv4");
 	server = calloc(1, sizeof(*server) + config->workers * sizeof(server->workers[0]));
 	if (!server)
 		return say(reason, reason_size, ENOMEM, "no memory for the workers");
@@ -264,8 +269,20 @@ int server_start(struct server **out, const struct server_config *config, char *
 struct server_sum {
 	uint64_t open, accepted, turned_away, handshakes, requests, responses;
 	uint64_t syscalls, stale_events, accept_errors;
+	struct reactor_counters deep;
 	struct tally failures, kept;
 };
+
+static void add_deep(struct reactor_counters *sum, const struct reactor_counters *deep)
+{
+	sum->deep_now += deep->deep_now;
+	sum->deep_parked += deep->deep_parked;
+	sum->deep_parked_ns += deep->deep_parked_ns;
+	sum->deep_woken += deep->deep_woken;
+	sum->deep_woken_ns += deep->deep_woken_ns;
+	sum->deep_kept += deep->deep_kept;
+	sum->deep_dropped += deep->deep_dropped;
+}
 
 static void add_worker(struct worker *worker, void *arg)
 {
@@ -281,8 +298,24 @@ static void add_worker(struct worker *worker, void *arg)
 	sum->syscalls += worker->loop.counters.syscalls;
 	sum->stale_events += worker->loop.counters.stale_events;
 	sum->accept_errors += worker->loop.counters.accept_errors;
+	add_deep(&sum->deep, &worker->loop.counters);
 	tally_merge(&sum->failures, &sw->failures);
 	tally_merge(&sum->kept, &worker->kept);
+}
+
+static double average_us(uint64_t ns, uint64_t times)
+{
+	return times ? (double)ns / (double)times / NS_PER_US : 0;
+}
+
+static json_t *deep_json(const struct reactor_counters *deep)
+{
+	return json_pack("{s:I,s:I,s:I,s:I,s:I,s:f,s:f}", "now", (json_int_t)deep->deep_now,
+			 "parked", (json_int_t)deep->deep_parked, "woken",
+			 (json_int_t)deep->deep_woken, "kept", (json_int_t)deep->deep_kept,
+			 "dropped", (json_int_t)deep->deep_dropped, "park_us",
+			 average_us(deep->deep_parked_ns, deep->deep_parked), "wake_us",
+			 average_us(deep->deep_woken_ns, deep->deep_woken));
 }
 
 json_t *server_stats(struct server *server)
@@ -291,14 +324,15 @@ json_t *server_stats(struct server *server)
 
 	for (unsigned i = 0; i < server->started; i++)
 		worker_call(&server->workers[i].worker, add_worker, &sum);
-	return json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:o}", "open",
+	return json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:o,s:o*}", "open",
 			 (json_int_t)sum.open, "accepted", (json_int_t)sum.accepted, "turned_away",
 			 (json_int_t)sum.turned_away, "handshakes", (json_int_t)sum.handshakes,
 			 "requests", (json_int_t)sum.requests, "responses",
 			 (json_int_t)sum.responses, "syscalls", (json_int_t)sum.syscalls,
 			 "stale_events", (json_int_t)sum.stale_events, "accept_errors",
 			 (json_int_t)sum.accept_errors, "failures", tally_json(&sum.failures),
-			 "kept", tally_json(&sum.kept));
+			 "kept", tally_json(&sum.kept), "deep",
+			 server->config.park == PARK_DEEP ? deep_json(&sum.deep) : NULL);
 }
 
 bool server_failed(struct server *server, char *reason, size_t reason_size)
