@@ -416,7 +416,7 @@ void c1m_deep_fini(struct c1m_deep *deep, const struct reactor_loop *loop)
 int c1m_deep_probe(char *reason, size_t reason_size)
 {
 	struct c1m_queue queue;
-	int one = 1, error = -EBUSY;
+	int one = 1, error;
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	if (fd < 0)
@@ -428,11 +428,7 @@ int c1m_deep_probe(char *reason, size_t reason_size)
 			   "TCP_REPAIR (needs CAP_NET_ADMIN in the network namespace, and a kernel "
 			   "with it)",
 			   error);
-	for (unsigned number = 0; number < 65536; number += 256) {
-		error = c1m_queue_open(&queue, (uint16_t)number);
-		if (error != -EBUSY)
-			break;
-	}
+	error = c1m_queue_open_free(&queue, 1);
 	if (error)
 		return say(reason, reason_size,
 			   "no netfilter queue (the kernel needs nfnetlink_queue)", error);

@@ -120,6 +120,15 @@ int c1m_queue_open(struct c1m_queue *queue, uint16_t number)
 	return error;
 }
 
+int c1m_queue_open_free(struct c1m_queue *queue, unsigned step)
+{
+	int error = -EPERM;
+
+	for (unsigned number = 0; number <= UINT16_MAX && error == -EPERM; number += step)
+		error = c1m_queue_open(queue, (uint16_t)number);
+	return error;
+}
+
 void c1m_queue_close(struct c1m_queue *queue)
 {
 	mnl_socket_close(queue->socket);

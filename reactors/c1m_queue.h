@@ -28,8 +28,10 @@ struct c1m_packet {
 	struct c1m_tuple tuple; /* as the receiver has it */
 };
 
-/* -EBUSY: somebody else reads that queue; -EPERM: CAP_NET_ADMIN is missing. */
+/* -EPERM: somebody else reads that queue, or CAP_NET_ADMIN is missing. */
 int c1m_queue_open(struct c1m_queue *queue, uint16_t number);
+/* The first multiple of `step` that nobody reads. */
+int c1m_queue_open_free(struct c1m_queue *queue, unsigned step);
 /* What it still holds is dropped. */
 void c1m_queue_close(struct c1m_queue *queue);
 /* Ready when packets are there. */

@@ -14,7 +14,7 @@
 #include "reactors/c1m_rules.h"
 
 /* Queue numbers of a service: a block of them, which its first loop finds free. */
-enum { BLOCK = 256, BLOCKS = 65536 / BLOCK };
+enum { BLOCK = 256 };
 
 struct c1m_service {
 	struct c1m_service *next;
@@ -67,15 +67,13 @@ static void unmake(struct c1m_service *service)
 
 static int open_queue(struct c1m_service *service, struct c1m_queue *queue)
 {
-	int error = -EBUSY;
+	int error;
 
 	if (service->joined)
 		return c1m_queue_open(queue,
 				      (uint16_t)(service->rules.first_queue + service->joined));
-	for (unsigned block = 0; block < BLOCKS && error == -EBUSY; block++) {
-		service->rules.first_queue = (uint16_t)(block * BLOCK);
-		error = c1m_queue_open(queue, service->rules.first_queue);
-	}
+	error = c1m_queue_open_free(queue, BLOCK);
+	service->rules.first_queue = queue->number;
 	return error;
 }
 

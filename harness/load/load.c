@@ -218,7 +218,8 @@ static int start_worker(struct load *load, char *reason, size_t reason_size)
 	unsigned i = load->started;
 	struct load_worker *lw = &load->workers[i];
 	const struct worker_config config = {
-		.reactor = reactor_find("epoll"),
+		/* c1m is epoll, and can do what level deep needs. */
+		.reactor = reactor_find(c->park == PARK_DEEP ? "c1m" : "epoll"),
 		.tls = c->tls,
 		.tls_config = {.server = false, .park = c->park},
 		.app = &load_app,
@@ -226,6 +227,10 @@ static int start_worker(struct load *load, char *reason, size_t reason_size)
 		.listen_fd = -1,
 		.connections_max = share(c->connections, c->workers, i) + 1,
 		.handshake_timeout_s = c->timeout_s,
+		.deep = {.service = c->server,
+			 .client = true,
+			 .loops = c->workers,
+			 .idle_ns = WORKER_DEEP_IDLE_MS * NS_PER_MS},
 	};
 	int rc;
 
@@ -253,6 +258,12 @@ static int check(const struct load_config *config, char *reason, size_t reason_s
 		snprintf(reason, reason_size,
 			 "the load generator only talks to servers in 127.0.0.0/8");
 		return -EINVAL;
+	}
+	if (config->park == PARK_DEEP && !reactor_find("c1m")) {
+		snprintf(reason, reason_size,
+			 "level deep needs the reactor c1m, which is not in "
+			 "this build: it needs libmnl-dev");
+		return -EOPNOTSUPP;
 	}
 	return limits_need_files(config->connections + (uint64_t)config->workers * FILES_PER_WORKER,
 				 reason, reason_size);
