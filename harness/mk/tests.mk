@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tests live in tests/ beside what they test: *_test.c are cmocka programs, *_test.sh scripts.
-# Both print TAP; harness/tests/run.sh adds them up. Where a fixture.c lies beside the tests, it is
+# Both print TAP; harness/tests/run.sh adds them up. Where a fixture*.c lies beside the tests, it is
 # linked into each of them.
 
 TEST_SRCS := $(wildcard reactors/tests/*_test.c tls_backends/tests/*_test.c harness/*/tests/*_test.c \
@@ -15,7 +15,7 @@ check: all check-build ## Run every test (TEST=PATTERN: those whose path matches
 
 check-build: $(TEST_BINS)
 
-test_fixture = $(patsubst %.c,$(O)/obj/%.o,$(wildcard $(dir $(1))fixture.c))
+test_fixture = $(patsubst %.c,$(O)/obj/%.o,$(wildcard $(dir $(1))fixture*.c))
 $(foreach test,$(TEST_SRCS),$(eval $(test:%.c=$(O)/tests/%): $(call test_fixture,$(test))))
 
 check-asan: ## Run the tests under AddressSanitizer and UBSan, in $(O)/asan
