@@ -30,7 +30,9 @@ static struct c1m_deep *deep_of(const struct reactor_loop *loop)
 
 static int packets(struct reactor_loop *loop)
 {
-	return c1m_deep_packets(deep_of(loop), loop);
+	int count = c1m_deep_packets(deep_of(loop), loop);
+
+	return count < 0 ? count : 0;
 }
 
 static int c1m_deep(struct reactor_loop *loop, const struct reactor_deep *config, char *reason,
@@ -102,7 +104,7 @@ static int c1m_run(struct reactor_loop *loop, uint64_t deadline_ns)
 		epoll_set_run(loop, due_ns < deadline_ns ? due_ns : deadline_ns, epoll_edge_event);
 
 	if (!error && deep)
-		c1m_deep_sink(deep, loop);
+		error = c1m_deep_turn(deep, loop);
 	return error;
 }
 

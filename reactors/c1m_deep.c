@@ -31,13 +31,16 @@
 enum { GRACE_MS = 20 };
 /* Sockets dissolved in one turn, so that the other connections have theirs. */
 enum { SINKS_PER_TURN = 64 };
+/* Of packets, for the same reason. */
+enum { BATCHES_PER_TURN = 16 };
 
 enum state {
-	AWAKE,   /* or parked for good with its socket */
-	IDLE,    /* parked, in the line `idle` */
-	LEAVING, /* in the line `leaving` and in the index; its packets are held */
-	DEEP,    /* in the index; no socket */
-	BROKEN,  /* no socket, and no way to one */
+	AWAKE,    /* or parked for good with its socket */
+	IDLE,     /* parked, in the line `idle` */
+	LEAVING,  /* parked, in the line `leaving` and in the index; its packets are held */
+	DEEP,     /* parked, in the index; no socket */
+	DRAINING, /* parked or not, in the line `draining`; its packets are held */
+	BROKEN,   /* parked or not; no socket, and no way to one */
 };
 
 static enum state state_of(const struct c1m_record *record)
@@ -109,6 +112,8 @@ uint64_t c1m_deep_due_ns(const struct c1m_deep *deep)
 	int32_t leaving = line_due(deep, &deep->leaving, GRACE_MS);
 	int32_t due = idle < leaving ? idle : leaving;
 
+	if (deep->draining.first != ENGINE_NO_SLOT)
+		return 0;
 	if (due == INT32_MAX)
 		return UINT64_MAX;
 	return now_ns() + (due > 0 ? (uint64_t)due * 1000000 : 0);
@@ -126,6 +131,21 @@ static void go_idle(struct c1m_deep *deep, uint32_t slot)
 {
 	enter(&deep->records[slot], IDLE);
 	line_up(deep, &deep->idle, slot);
+}
+
+/* Segments that come straight to the socket must not overtake those that are held: the mark
+ * stays until the queue has been empty. */
+static void drain(struct c1m_deep *deep, uint32_t slot)
+{
+	enter(&deep->records[slot], DRAINING);
+	line_up(deep, &deep->draining, slot);
+}
+
+static void drained(struct c1m_deep *deep, struct reactor_loop *loop, uint32_t slot)
+{
+	step_out(deep, &deep->draining, slot);
+	mark(loop, slot, 0);
+	enter(&deep->records[slot], AWAKE);
 }
 
 /* Keeps its socket until it is parked the next time. */
@@ -159,10 +179,10 @@ static void prepare_to_leave(struct c1m_deep *deep, struct reactor_loop *loop, u
 	mark(loop, slot, C1M_MARK);
 }
 
-static void stay(struct c1m_deep *deep, struct reactor_loop *loop, uint32_t slot)
+static void stay(struct c1m_deep *deep, uint32_t slot)
 {
-	mark(loop, slot, 0);
 	c1m_index_remove(c1m_handle(deep->space, slot));
+	drain(deep, slot);
 }
 
 static void break_off(struct c1m_deep *deep, struct reactor_loop *loop, uint32_t slot)
@@ -190,15 +210,11 @@ static void leave(struct c1m_deep *deep, struct reactor_loop *loop, uint32_t slo
 	} else if (error == -ECONNABORTED) {
 		break_off(deep, loop, slot);
 	} else {
-		stay(deep, loop, slot);
-		if (error == -EAGAIN)
-			go_idle(deep, slot);
-		else
-			keep(deep, loop, slot);
+		stay(deep, slot);
 	}
 }
 
-void c1m_deep_sink(struct c1m_deep *deep, struct reactor_loop *loop)
+static void sink(struct c1m_deep *deep, struct reactor_loop *loop)
 {
 	for (int i = 0; i < SINKS_PER_TURN && line_due(deep, &deep->leaving, GRACE_MS) <= 0; i++)
 		leave(deep, loop, deep->leaving.first);
@@ -213,7 +229,7 @@ static int restore(struct c1m_deep *deep, struct reactor_loop *loop, uint32_t sl
 {
 	struct c1m_record *record = &deep->records[slot];
 	uint64_t start = now_ns();
-	int fd = c1m_tcp_restore(record);
+	int fd = c1m_tcp_restore(record, C1M_MARK);
 	int error;
 
 	if (fd < 0)
@@ -226,7 +242,7 @@ static int restore(struct c1m_deep *deep, struct reactor_loop *loop, uint32_t sl
 		return error;
 	}
 	c1m_index_remove(c1m_handle(deep->space, slot));
-	enter(record, AWAKE);
+	drain(deep, slot);
 	loop->counters.deep_now--;
 	loop->counters.deep_woken++;
 	loop->counters.deep_woken_ns += now_ns() - start;
@@ -240,18 +256,17 @@ int c1m_deep_unparked(struct c1m_deep *deep, struct reactor_loop *loop, uint32_t
 	switch (state_of(record)) {
 	case IDLE:
 		step_out(deep, &deep->idle, slot);
-		break;
+		enter(record, AWAKE);
+		return 0;
 	case LEAVING:
 		step_out(deep, &deep->leaving, slot);
-		stay(deep, loop, slot);
-		break;
+		stay(deep, slot);
+		return 0;
 	case DEEP:
 		return restore(deep, loop, slot);
 	default:
 		return 0;
 	}
-	enter(record, AWAKE);
-	return 0;
 }
 
 void c1m_deep_attached(struct c1m_deep *deep, struct reactor_loop *loop, uint32_t slot)
@@ -264,7 +279,8 @@ void c1m_deep_attached(struct c1m_deep *deep, struct reactor_loop *loop, uint32_
 
 void c1m_deep_parked(struct c1m_deep *deep, struct reactor_loop *loop, uint32_t slot)
 {
-	(void)loop;
+	if (state_of(&deep->records[slot]) == DRAINING)
+		drained(deep, loop, slot);
 	go_idle(deep, slot);
 }
 
@@ -272,6 +288,8 @@ void c1m_deep_closing(struct c1m_deep *deep, struct reactor_loop *loop, uint32_t
 {
 	struct c1m_record *record = &deep->records[slot];
 
+	if (state_of(record) == DRAINING)
+		drained(deep, loop, slot);
 	if (state_of(record) == DEEP) {
 		c1m_index_remove(c1m_handle(deep->space, slot));
 		loop->counters.deep_now--;
@@ -302,11 +320,8 @@ static void wake(struct c1m_deep *deep, struct reactor_loop *loop, uint32_t slot
 {
 	int error = 0;
 
-	if (state_of(&deep->records[slot]) == DEEP) {
+	if (state_of(&deep->records[slot]) == DEEP)
 		error = restore(deep, loop, slot);
-		if (!error)
-			go_idle(deep, slot);
-	}
 	if (error) {
 		loop->counters.deep_dropped++;
 		c1m_queue_drop(&deep->queue, id);
@@ -342,7 +357,42 @@ int c1m_deep_packets(struct c1m_deep *deep, struct reactor_loop *loop)
 	}
 	for (int i = 0; i < count; i++)
 		sort(deep, loop, &packets[i]);
-	return count < 0 ? count : 0;
+	return count;
+}
+
+/* 1: nothing is held; 0: there may be more; or a negative errno. */
+static int empty_queue(struct c1m_deep *deep, struct reactor_loop *loop)
+{
+	for (int i = 0; i < BATCHES_PER_TURN; i++) {
+		int count = c1m_deep_packets(deep, loop);
+
+		if (count <= 0)
+			return count < 0 ? count : 1;
+	}
+	return 0;
+}
+
+/* The core has not seen yet what they brought: until then a parked connection is idle. */
+static int drain_all(struct c1m_deep *deep, struct reactor_loop *loop)
+{
+	int empty = 1;
+
+	if (deep->draining.first != ENGINE_NO_SLOT)
+		empty = empty_queue(deep, loop);
+	while (empty > 0 && deep->draining.first != ENGINE_NO_SLOT) {
+		uint32_t slot = deep->draining.first;
+
+		drained(deep, loop, slot);
+		if (!loop->slots[slot].active)
+			go_idle(deep, slot);
+	}
+	return empty < 0 ? empty : 0;
+}
+
+int c1m_deep_turn(struct c1m_deep *deep, struct reactor_loop *loop)
+{
+	sink(deep, loop);
+	return drain_all(deep, loop);
 }
 
 /* ---- begin and end ---- */
@@ -384,7 +434,8 @@ int c1m_deep_init(struct c1m_deep *deep, struct reactor_loop *loop,
 		return say(reason, reason_size, "TCP records", -ENOMEM);
 	madvise(records, records_bytes(loop), MADV_DONTDUMP);
 	deep->records = records;
-	deep->idle = deep->leaving = (struct c1m_line){ENGINE_NO_SLOT, ENGINE_NO_SLOT};
+	deep->idle = deep->leaving = deep->draining =
+		(struct c1m_line){ENGINE_NO_SLOT, ENGINE_NO_SLOT};
 	deep->idle_ms = (uint32_t)(config->idle_ns / 1000000);
 	error = c1m_service_join(&deep->service, config, &deep->queue, reason, reason_size);
 	if (error)

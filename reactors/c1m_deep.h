@@ -24,8 +24,9 @@ struct c1m_line {
 struct c1m_deep {
 	struct c1m_record *records; /* slot_max, one mapping */
 	struct c1m_service *service;
-	struct c1m_line idle;    /* parked; their socket may go when idle_ms have passed */
-	struct c1m_line leaving; /* their packets are held; it goes when GRACE_MS have passed */
+	struct c1m_line idle;     /* parked; their socket may go when idle_ms have passed */
+	struct c1m_line draining; /* with a socket again; packets of theirs may still be held */
+	struct c1m_line leaving;  /* their packets are held; it goes when GRACE_MS have passed */
 	uint32_t idle_ms;
 	uint32_t space; /* in the index */
 	int listen_fd;
@@ -48,11 +49,11 @@ int c1m_deep_unparked(struct c1m_deep *deep, struct reactor_loop *loop, uint32_t
 /* It is to be closed, unparked before, maybe in vain. */
 void c1m_deep_closing(struct c1m_deep *deep, struct reactor_loop *loop, uint32_t slot);
 
-/* When c1m_deep_sink has something to do; UINT64_MAX: not until something happens. */
+/* When c1m_deep_turn has something to do; UINT64_MAX: not until something happens. */
 uint64_t c1m_deep_due_ns(const struct c1m_deep *deep);
-/* Dissolves sockets whose time has come; may make the upcall `received`. In `run`. */
-void c1m_deep_sink(struct c1m_deep *deep, struct reactor_loop *loop);
-/* Packets have come for connections that may have no socket. */
+/* Last in `run`: dissolves sockets whose time has come; may make the upcall `received`. */
+int c1m_deep_turn(struct c1m_deep *deep, struct reactor_loop *loop);
+/* Packets have come for connections that may have no socket. How many, or a negative errno. */
 int c1m_deep_packets(struct c1m_deep *deep, struct reactor_loop *loop);
 
 #endif

@@ -234,7 +234,7 @@ static int set_options(int fd, const struct c1m_record *record)
 }
 
 /* Trap: connect has fixed the segment size for an MSS of 536, and the repair option does
- * not change that; setting IP options, to none, has it worked out again. */
+ * not change that; setting IP options, to none, has it worked out again, from the window too. */
 static int sync_mss(int fd)
 {
 	return setsockopt(fd, IPPROTO_IP, IP_OPTIONS, "", 0) ? -errno : 0;
@@ -276,21 +276,23 @@ static int set_state(int fd, const struct c1m_record *record)
 	    (error = set_sequence(fd, TCP_SEND_QUEUE, record->tcp.send_seq)) ||
 	    (error = set_sequence(fd, TCP_RECV_QUEUE, record->tcp.recv_seq)) ||
 	    (error = set_ends(fd, &record->tuple)) || (error = set_options(fd, record)) ||
-	    (error = sync_mss(fd)) || (error = set_timestamp(fd, record)) ||
-	    (error = set_windows(fd, record)) ||
+	    (error = set_timestamp(fd, record)) || (error = set_windows(fd, record)) ||
+	    (error = sync_mss(fd)) ||
 	    (record->flags & C1M_NODELAY && (error = set(fd, TCP_NODELAY, 1))))
 		return error;
 	return set(fd, TCP_REPAIR, TCP_REPAIR_OFF_NO_WP);
 }
 
-int c1m_tcp_restore(const struct c1m_record *record)
+int c1m_tcp_restore(const struct c1m_record *record, unsigned mark)
 {
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	int error;
 
 	if (fd < 0)
 		return -errno;
-	error = set_state(fd, record);
+	error = setsockopt(fd, SOL_SOCKET, SO_MARK, &mark, sizeof(mark)) ? -errno : 0;
+	if (!error)
+		error = set_state(fd, record);
 	if (!error)
 		return fd;
 	c1m_tcp_discard(fd);

@@ -57,8 +57,9 @@ int c1m_tcp_settled(int fd);
  * bytes had come in at the last moment, which are lost: the connection is broken.
  */
 int c1m_tcp_read_out(int fd, struct c1m_record *record);
-/* A socket in that state, not blocking; nothing is sent. Or a negative errno. */
-int c1m_tcp_restore(const struct c1m_record *record);
+/* A socket in that state, with that SO_MARK, not blocking; nothing is sent. Or a negative
+ * errno. */
+int c1m_tcp_restore(const struct c1m_record *record, unsigned mark);
 /* Closes a socket without a packet. */
 void c1m_tcp_discard(int fd);
 

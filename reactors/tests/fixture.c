@@ -280,10 +280,20 @@ static void peer_read(struct bed *bed, struct bed_peer *peer)
 	}
 }
 
+static void note_pause(struct bed *bed)
+{
+	uint64_t now = bed_now_ns();
+
+	if (bed->last_step_ns && now - bed->last_step_ns > bed->longest_pause_ns)
+		bed->longest_pause_ns = now - bed->last_step_ns;
+	bed->last_step_ns = now;
+}
+
 void bed_step(struct bed *bed)
 {
 	int error;
 
+	note_pause(bed);
 	for (unsigned i = 0; i < bed->peer_count; i++) {
 		struct bed_peer *peer = &bed->peers[i];
 

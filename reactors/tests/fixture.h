@@ -70,8 +70,9 @@ struct bed {
 	int held_fd; /* with hold_accepted: accepted but not attached */
 	bool hold_accepted;
 	bool in_run, in_upcall;
-	bool deep;             /* parked connections lose their sockets, soon */
-	const char *unwritten; /* the op that answered -ENOSYS */
+	uint64_t last_step_ns, longest_pause_ns; /* between steps: the loop at rest */
+	bool deep;                               /* parked connections lose their sockets, soon */
+	const char *unwritten;                   /* the op that answered -ENOSYS */
 	char fault[160];
 	/* The test's own part in the upcalls; NULL: none. */
 	void (*on_received)(struct bed *bed, uint32_t slot, ssize_t n);
