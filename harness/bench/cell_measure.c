@@ -160,7 +160,7 @@ static int check_server_holds(struct live_cell *cell)
 	json_t *kept = json_object_get(stats, "kept");
 	char causes[256];
 
-	/* At level keys: such a connection is measured with its session. */
+	/* At levels keys and deep: it is measured with its session, its socket. */
 	if (json_object_size(kept)) {
 		gates_failures_text(kept, causes, sizeof(causes));
 		result_judge(result, VERDICT_INVALID, "sessions were kept (%s)", causes);

@@ -284,6 +284,14 @@ static void add_deep(struct reactor_counters *sum, const struct reactor_counters
 	sum->deep_dropped += deep->deep_dropped;
 }
 
+/* Those that should have been dissolved by now, had they been idle for long enough. */
+static uint64_t sockets_kept(const struct worker *worker)
+{
+	if (worker->config.tls_config.park != PARK_DEEP)
+		return 0;
+	return worker->slots.in_use - worker->handshaking - worker->loop.counters.deep_now;
+}
+
 static void add_worker(struct worker *worker, void *arg)
 {
 	const struct server_worker *sw = server_worker(worker);
@@ -301,6 +309,8 @@ static void add_worker(struct worker *worker, void *arg)
 	add_deep(&sum->deep, &worker->loop.counters);
 	tally_merge(&sum->failures, &sw->failures);
 	tally_merge(&sum->kept, &worker->kept);
+	if (sockets_kept(worker))
+		tally_add(&sum->kept, "socket", sockets_kept(worker));
 }
 
 static double average_us(uint64_t ns, uint64_t times)
