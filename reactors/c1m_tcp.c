@@ -38,6 +38,20 @@ static int get(int fd, int option, void *value, socklen_t size)
 	return getsockopt(fd, IPPROTO_TCP, option, value, &size) ? -errno : 0;
 }
 
+/*
+ * Ends repair mode without a packet. It has cleared SO_REUSEADDR, which accepted sockets have
+ * from their listener and clients that choose their ports set: what is in TIME_WAIT without
+ * it keeps the next server from its port.
+ */
+static int end_repair(int fd)
+{
+	int error = set(fd, TCP_REPAIR, TCP_REPAIR_OFF_NO_WP), one = 1;
+
+	if (!error && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)))
+		error = -errno;
+	return error;
+}
+
 int c1m_tcp_name(int fd, struct c1m_record *record)
 {
 	struct sockaddr_in local = {0}, peer = {0};
@@ -182,7 +196,7 @@ int c1m_tcp_read_out(int fd, struct c1m_record *record)
 	error = read_state(fd, record);
 	if (!error)
 		return leave(fd, record->tcp.recv_seq);
-	set(fd, TCP_REPAIR, TCP_REPAIR_OFF_NO_WP);
+	end_repair(fd);
 	return error;
 }
 
@@ -202,7 +216,7 @@ static struct sockaddr_in address(uint32_t addr, uint16_t port)
 }
 
 /* Trap: TCP_REPAIR lets bind pass by whoever else has the port (SK_FORCE_REUSE), which
- * SO_REUSEADDR would undo. */
+ * SO_REUSEADDR would undo before. */
 static int set_ends(int fd, const struct c1m_tuple *tuple)
 {
 	const struct sockaddr_in local = address(tuple->local_addr, tuple->local_port);
@@ -280,7 +294,7 @@ static int set_state(int fd, const struct c1m_record *record)
 	    (error = sync_mss(fd)) ||
 	    (record->flags & C1M_NODELAY && (error = set(fd, TCP_NODELAY, 1))))
 		return error;
-	return set(fd, TCP_REPAIR, TCP_REPAIR_OFF_NO_WP);
+	return end_repair(fd);
 }
 
 int c1m_tcp_restore(const struct c1m_record *record, unsigned mark)

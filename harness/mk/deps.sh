@@ -7,7 +7,7 @@ set -u
 build="gcc libc6-dev pkg-config libssl-dev android-libboringssl-dev libjansson-dev libconfig-dev
 libhttp-parser-dev libev-dev liburing-dev libmnl-dev iptables"
 plots="gnuplot-nox jq fonts-dejavu-core"
-tests="libcmocka-dev curl openssl wrk libasan8 libubsan1 libtsan2"
+tests="libcmocka-dev curl openssl wrk iproute2 libasan8 libubsan1 libtsan2"
 
 wanted="$build $plots $tests"
 for extra in "$@"; do

@@ -135,6 +135,15 @@ static void goes_on_where_it_was(void **state)
 	}
 }
 
+/* Repair mode takes it away, and in TIME_WAIT it would be missed. */
+static int reuses_address(int fd)
+{
+	int value = 0;
+
+	assert_int_equal(getsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &value, &(socklen_t){4}), 0);
+	return value;
+}
+
 static void has_the_same_properties(void **state)
 {
 	struct tcp_info before, after;
@@ -159,6 +168,7 @@ static void has_the_same_properties(void **state)
 	one = 0;
 	assert_int_equal(getsockopt(near_fd, IPPROTO_TCP, TCP_NODELAY, &one, &(socklen_t){4}), 0);
 	assert_true(one);
+	assert_true(reuses_address(near_fd));
 }
 
 static uint32_t timestamp(int fd)
@@ -226,6 +236,7 @@ static void refuses_what_is_unread(void **state)
 	assert_int_equal(send(far_fd, "unread", 6, 0), 6);
 	assert_int_equal(c1m_tcp_settled(near_fd), -EAGAIN);
 	assert_int_equal(c1m_tcp_read_out(near_fd, &record), -EAGAIN);
+	assert_true(reuses_address(near_fd));
 	say(near_fd, far_fd, "it is as it was");
 }
 
