@@ -41,6 +41,9 @@ if ! grep -q '^listening' "$work/server"; then
 	server=
 	exit 0
 fi
+# Kept open here, too: parkbench-load ends when nobody can tell it anything any more.
+mkfifo "$work/commands"
+exec 9<>"$work/commands"
 {
 	echo ramp
 	for _ in $(seq "$cycles"); do
@@ -49,8 +52,10 @@ fi
 	done
 	echo close
 	echo quit
-} | timeout "$((100 + cycles * 60))" "$O/parkbench-load" --connect 127.0.0.1:8443 --tls "${TLS:-boringssl}" \
-	--park deep --workers 2 --connections "$connections" --path /20000 --control >"$work/load" 2>&1
+} >&9
+timeout "$((100 + cycles * 60))" "$O/parkbench-load" --connect 127.0.0.1:8443 \
+	--tls "${TLS:-boringssl}" --park deep --workers 2 --connections "$connections" --path /20000 \
+	--control <&9 >"$work/load" 2>&1
 kill -USR1 "$server"
 sleep 0.5
 good=$(grep -c "\"event\":\"round\",\"ok\":$connections,\"failed\":0" "$work/load")
