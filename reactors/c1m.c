@@ -7,8 +7,9 @@
  *
  * Kernel bytes an idle connection: as epoll; at level deep nothing is left of it there.
  */
-#include <errno.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "reactors/c1m_deep.h"
 #include "reactors/epoll_edge.h"
@@ -41,11 +42,14 @@ static int c1m_deep(struct reactor_loop *loop, const struct reactor_deep *config
 	struct c1m_loop *c1m = loop->engine;
 	int error;
 
-	c1m->deep.listen_fd = c1m->set.ready.listen_fd;
 	error = c1m_deep_init(&c1m->deep, loop, config, reason, reason_size);
 	if (error)
 		return error;
 	error = epoll_set_watch_other(loop, c1m_queue_fd(&c1m->deep.queue), packets);
+	if (!error && c1m->set.ready.listen_fd >= 0)
+		error = c1m_deep_listens(c1m->set.ready.listen_fd);
+	if (error)
+		snprintf(reason, reason_size, "level deep: %s", strerror(-error));
 	if (error)
 		c1m_deep_fini(&c1m->deep, loop);
 	c1m->is_deep = !error;
@@ -59,6 +63,13 @@ static void c1m_fini(struct reactor_loop *loop)
 	if (deep)
 		c1m_deep_fini(deep, loop);
 	epoll_set_fini(loop);
+}
+
+static int c1m_listen(struct reactor_loop *loop, int fd)
+{
+	int error = deep_of(loop) ? c1m_deep_listens(fd) : 0;
+
+	return error ? error : epoll_set_listen(loop, fd);
 }
 
 static int c1m_attach(struct reactor_loop *loop, uint32_t slot)
@@ -111,14 +122,14 @@ static int c1m_run(struct reactor_loop *loop, uint64_t deadline_ns)
 static const struct reactor_ops c1m_ops = {
 	.name = "c1m",
 	.summary = "epoll while awake; at level deep an idle connection has no socket",
-	.kernel_floor = "4.8",
+	.kernel_floor = "2.6.28",
 	.kernel_conn_bytes = 216,
 	.loop_size = sizeof(struct c1m_loop),
 	.conn_size = sizeof(struct epoll_edge_conn),
 	.probe = epoll_set_probe,
 	.init = epoll_edge_init,
 	.fini = c1m_fini,
-	.listen = epoll_set_listen,
+	.listen = c1m_listen,
 	.accept_gate = epoll_set_accept_gate,
 	.attach = c1m_attach,
 	.recv_gate = ready_recv_gate,

@@ -273,7 +273,7 @@ void c1m_deep_attached(struct c1m_deep *deep, struct reactor_loop *loop, uint32_
 {
 	deep->records[slot].flags = 0; /* also unnamed */
 	/* It has its listener's. */
-	if (deep->listen_fd >= 0)
+	if (!deep->client)
 		mark(loop, slot, 0);
 }
 
@@ -402,14 +402,11 @@ static size_t records_bytes(const struct reactor_loop *loop)
 	return (size_t)loop->slot_max * sizeof(struct c1m_record);
 }
 
-/* One for all packets, which it must not share with other services. */
-static int mark_listener(int listen_fd)
+int c1m_deep_listens(int listen_fd)
 {
 	unsigned value = C1M_MARK;
 
-	if (listen_fd >= 0 && setsockopt(listen_fd, SOL_SOCKET, SO_MARK, &value, sizeof(value)))
-		return -errno;
-	return 0;
+	return setsockopt(listen_fd, SOL_SOCKET, SO_MARK, &value, sizeof(value)) ? -errno : 0;
 }
 
 static int say(char *reason, size_t size, const char *what, int error)
@@ -422,11 +419,8 @@ int c1m_deep_init(struct c1m_deep *deep, struct reactor_loop *loop,
 		  const struct reactor_deep *config, char *reason, size_t reason_size)
 {
 	void *records = MAP_FAILED;
-	int error = mark_listener(deep->listen_fd);
+	int error;
 
-	if (error)
-		return say(reason, reason_size,
-			   "level deep needs CAP_NET_ADMIN in the network namespace", error);
 	if (loop->slot_max <= C1M_SPACE_SLOTS)
 		records = mmap(NULL, records_bytes(loop), PROT_READ | PROT_WRITE,
 			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -436,6 +430,7 @@ int c1m_deep_init(struct c1m_deep *deep, struct reactor_loop *loop,
 	deep->records = records;
 	deep->idle = deep->leaving = deep->draining =
 		(struct c1m_line){ENGINE_NO_SLOT, ENGINE_NO_SLOT};
+	deep->client = config->client;
 	deep->idle_ms = (uint32_t)(config->idle_ns / 1000000);
 	error = c1m_service_join(&deep->service, config, &deep->queue, reason, reason_size);
 	if (error)
@@ -463,26 +458,30 @@ void c1m_deep_fini(struct c1m_deep *deep, const struct reactor_loop *loop)
 	munmap(deep->records, records_bytes(loop));
 }
 
+static int probe_repair(char *reason, size_t reason_size)
+{
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), error = 0;
+
+	if (fd < 0)
+		return say(reason, reason_size, "socket", -errno);
+	error = c1m_tcp_probe(fd);
+	close(fd);
+	return error ? say(reason, reason_size, "TCP_REPAIR, which the kernel has from 4.19 on",
+			   error)
+		     : 0;
+}
+
 /* What the caller's namespace, kernel and packages lack, the first of them. */
 int c1m_deep_probe(char *reason, size_t reason_size)
 {
 	struct c1m_queue queue;
-	int one = 1, error;
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int error = c1m_queue_open_free(&queue, 1);
 
-	if (fd < 0)
-		return say(reason, reason_size, "socket", -errno);
-	error = setsockopt(fd, IPPROTO_TCP, 19 /* TCP_REPAIR */, &one, sizeof(one)) ? -errno : 0;
-	close(fd);
-	if (error)
-		return say(reason, reason_size,
-			   "TCP_REPAIR (needs CAP_NET_ADMIN in the network namespace, and a kernel "
-			   "with it)",
-			   error);
-	error = c1m_queue_open_free(&queue, 1);
-	if (error)
-		return say(reason, reason_size,
-			   "no netfilter queue (the kernel needs nfnetlink_queue)", error);
+	if (error) {
+		c1m_queue_explain(error, reason, reason_size);
+		return error;
+	}
 	c1m_queue_close(&queue);
-	return c1m_rules_probe(reason, reason_size);
+	error = probe_repair(reason, reason_size);
+	return error ? error : c1m_rules_probe(reason, reason_size);
 }

@@ -6,6 +6,7 @@
 #ifndef REACTORS_C1M_DEEP_H
 #define REACTORS_C1M_DEEP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,17 +30,18 @@ struct c1m_deep {
 	struct c1m_line leaving;  /* their packets are held; it goes when GRACE_MS have passed */
 	uint32_t idle_ms;
 	uint32_t space; /* in the index */
-	int listen_fd;
+	bool client;
 	struct c1m_queue queue;
 };
 
 /* Of reactor_ops. */
 int c1m_deep_probe(char *reason, size_t reason_size);
-/* `deep` zeroed. */
 int c1m_deep_init(struct c1m_deep *deep, struct reactor_loop *loop,
 		  const struct reactor_deep *config, char *reason, size_t reason_size);
 void c1m_deep_fini(struct c1m_deep *deep, const struct reactor_loop *loop);
 
+/* SYNs to the listener are held: they may be for a connection that is parked. */
+int c1m_deep_listens(int listen_fd);
 /* A new connection in the slot. */
 void c1m_deep_attached(struct c1m_deep *deep, struct reactor_loop *loop, uint32_t slot);
 /* It is parked, with a socket. */

@@ -13,6 +13,7 @@
 #include <linux/netfilter/nfnetlink_queue.h>
 #include <netinet/in.h>
 #include <netinet/ip.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -127,6 +128,15 @@ int c1m_queue_open_free(struct c1m_queue *queue, unsigned step)
 	for (unsigned number = 0; number <= UINT16_MAX && error == -EPERM; number += step)
 		error = c1m_queue_open(queue, (uint16_t)number);
 	return error;
+}
+
+void c1m_queue_explain(int error, char *reason, size_t reason_size)
+{
+	snprintf(reason, reason_size, "no netfilter queue: %s; %s", strerror(-error),
+		 error == -EPERM
+			 ? "level deep needs CAP_NET_ADMIN in its network namespace: run it "
+			   "as root, or in one of your own (unshare -Urn)"
+			 : "the kernel needs nfnetlink_queue (modprobe nfnetlink_queue)");
 }
 
 void c1m_queue_close(struct c1m_queue *queue)

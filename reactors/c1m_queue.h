@@ -9,6 +9,7 @@
 #define REACTORS_C1M_QUEUE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "reactors/c1m_tcp.h"
@@ -32,6 +33,8 @@ struct c1m_packet {
 int c1m_queue_open(struct c1m_queue *queue, uint16_t number);
 /* The first multiple of `step` that nobody reads. */
 int c1m_queue_open_free(struct c1m_queue *queue, unsigned step);
+/* Why one of them has failed, in words, and what helps. */
+void c1m_queue_explain(int error, char *reason, size_t reason_size);
 /* What it still holds is dropped. */
 void c1m_queue_close(struct c1m_queue *queue);
 /* Ready when packets are there. */

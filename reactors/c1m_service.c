@@ -82,8 +82,7 @@ static int join(struct c1m_service *service, struct c1m_queue *queue, char *reas
 	int error = open_queue(service, queue);
 
 	if (error) {
-		snprintf(reason, size, "no netfilter queue (the kernel needs nfnetlink_queue): %s",
-			 strerror(-error));
+		c1m_queue_explain(error, reason, size);
 		return error;
 	}
 	if (service->joined + 1 == service->rules.queues)

@@ -52,6 +52,13 @@ static int end_repair(int fd)
 	return error;
 }
 
+int c1m_tcp_probe(int fd)
+{
+	int error = set(fd, TCP_REPAIR, TCP_REPAIR_ON);
+
+	return error ? error : end_repair(fd);
+}
+
 int c1m_tcp_name(int fd, struct c1m_record *record)
 {
 	struct sockaddr_in local = {0}, peer = {0};

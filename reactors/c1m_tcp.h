@@ -46,6 +46,8 @@ struct c1m_record {
 
 _Static_assert(sizeof(struct c1m_record) == 48, "level deep promises 48 bytes of TCP state");
 
+/* Can the caller repair sockets? Tried on one that is not connected. 0, or a negative errno. */
+int c1m_tcp_probe(int fd);
 /* Fills in the tuple. 0; -EAFNOSUPPORT: not IPv4; or another negative errno. */
 int c1m_tcp_name(int fd, struct c1m_record *record);
 /* 0: established, with nothing unread, unsent or unacknowledged in either direction, as far as
