@@ -21,7 +21,7 @@ struct mnl_socket;
 struct c1m_queue {
 	struct mnl_socket *socket;
 	uint16_t number;
-	uint8_t messages[C1M_QUEUE_BATCH][C1M_QUEUE_MESSAGE_BYTES];
+	_Alignas(8) uint8_t messages[C1M_QUEUE_BATCH][C1M_QUEUE_MESSAGE_BYTES];
 };
 
 struct c1m_packet {
