@@ -169,8 +169,8 @@ static int run_cases(const char *group, const struct bed_case *cases, size_t cou
 {
 	struct bed_test subjects[2 * REACTOR_MAX];
 	size_t total = list_subjects(subjects, deep_only) * count;
-	struct CMUnitTest *tests = calloc(total, sizeof(*tests));
-	struct bed_test *matrix = calloc(total, sizeof(*matrix));
+	struct CMUnitTest *tests = calloc(total + 1, sizeof(*tests));
+	struct bed_test *matrix = calloc(total + 1, sizeof(*matrix));
 	int failed = 1;
 
 	if (!tests || !matrix)
