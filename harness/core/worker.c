@@ -15,8 +15,21 @@
 
 /* Deadlines are kept in ticks of a second, in 16 bits: good for nine hours. */
 #define TICK_NS NS_PER_S
+/* When connections that have expired wait for their turn to be ended. */
+#define RETRY_NS (10 * NS_PER_MS)
 /* A worker is quiet when nothing happened for this long. */
 #define QUIET_NS (200 * NS_PER_MS)
+
+/* Level deep: connections that are to be ended get their sockets back a few at a time: neither
+ * files nor memory for all of them are needed, and their peers' answers do not wait until they
+ * are repeated. */
+#define AWAKE_MAX 1024
+#define WAKES_PER_TURN 64
+
+static bool room_to_wake(const struct worker *worker)
+{
+	return worker->slots.in_use - worker->loop.counters.deep_now < AWAKE_MAX;
+}
 
 /* ---- deadlines ---- */
 
@@ -48,10 +61,14 @@ static void expire(struct worker *worker)
 	for (uint32_t slot = 0; slot < worker->slots.top && worker->deadlines; slot++) {
 		const struct reactor_slot *s = &worker->slots.table[slot];
 
-		if (s->deadline && (int16_t)(now - s->deadline) >= 0) {
-			worker_deadline(worker, slot, 0);
-			conn_expired(worker, slot);
+		if (!s->deadline || (int16_t)(now - s->deadline) < 0)
+			continue;
+		if (s->fd == REACTOR_FD_DEEP && !room_to_wake(worker)) {
+			worker->next_tick_ns = clock_now_ns() + RETRY_NS;
+			return;
 		}
+		worker_deadline(worker, slot, 0);
+		conn_expired(worker, slot);
 	}
 }
 
@@ -142,45 +159,29 @@ void worker_call(struct worker *worker, void (*run)(struct worker *, void *), vo
 
 /* ---- the thread ---- */
 
-static uint64_t next_deadline(const struct worker *worker)
+/* As many as may be for now. */
+static void stop_some(struct worker *worker)
 {
-	uint64_t deadline = NS_NEVER;
+	unsigned wakes = 0;
 
-	if (worker->deadlines || worker->gate_closed)
-		deadline = worker->next_tick_ns;
-	if (worker->trim_due) {
-		uint64_t quiet = clock_now_ns() + QUIET_NS;
-
-		deadline = quiet < deadline ? quiet : deadline;
-	}
-	return deadline;
-}
-
-/* Level deep: connections get their sockets back a few at a time, so that neither files nor
- * memory for all of them are needed. */
-#define STOP_AWAKE_MAX 1024
-
-static bool may_stop(const struct worker *worker, uint32_t slot)
-{
-	return worker->slots.table[slot].fd != REACTOR_FD_DEEP ||
-	       worker->slots.in_use - worker->loop.counters.deep_now < STOP_AWAKE_MAX;
-}
-
-/* As many as may be. True: all have been. */
-static bool stop_some(struct worker *worker)
-{
 	for (; worker->stop_next < worker->slots.top; worker->stop_next++) {
 		uint32_t slot = worker->stop_next;
+		bool deep = worker->slots.table[slot].fd == REACTOR_FD_DEEP;
 		struct conn *conn = NULL;
 
-		if (!may_stop(worker, slot))
-			return false;
+		if (deep && (wakes++ == WAKES_PER_TURN || !room_to_wake(worker)))
+			return;
 		if (worker->slots.table[slot].fd != REACTOR_FD_FREE)
 			conn = keys_wake(worker, slot);
 		if (conn)
 			worker->stop_with(worker, conn);
 	}
-	return true;
+}
+
+/* The next of them need not wait for what happens to others. */
+static bool stop_due(const struct worker *worker)
+{
+	return worker->stop_next < worker->slots.top && room_to_wake(worker);
 }
 
 static void stop_all(struct worker *worker, void (*stop_with)(struct worker *, struct conn *))
@@ -215,10 +216,25 @@ static void go_on_stopping(struct worker *worker)
 	stop_all(worker, cut_off);
 }
 
+static uint64_t next_deadline(const struct worker *worker)
+{
+	uint64_t deadline = NS_NEVER;
+
+	if (worker->stopping)
+		return stop_due(worker) ? 0 : worker->next_tick_ns;
+	if (worker->deadlines || worker->gate_closed)
+		deadline = worker->next_tick_ns;
+	if (worker->trim_due) {
+		uint64_t quiet = clock_now_ns() + QUIET_NS;
+
+		deadline = quiet < deadline ? quiet : deadline;
+	}
+	return deadline;
+}
+
 static int turn(struct worker *worker)
 {
-	uint64_t deadline = worker->stopping ? worker->next_tick_ns : next_deadline(worker);
-	int rc = worker->config.reactor->run(&worker->loop, deadline);
+	int rc = worker->config.reactor->run(&worker->loop, next_deadline(worker));
 
 	if (rc)
 		return rc;
