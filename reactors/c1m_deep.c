@@ -33,6 +33,9 @@ enum { GRACE_MS = 20 };
 enum { SINKS_PER_TURN = 64 };
 /* Of packets, for the same reason. */
 enum { BATCHES_PER_TURN = 16 };
+enum { DRAIN_MS = 5 };
+/* For how long a lack of files or memory is remembered. */
+enum { PRESSURE_MS = 1000 };
 
 enum state {
 	AWAKE,    /* or parked for good with its socket */
@@ -97,6 +100,13 @@ static void step_out(struct c1m_deep *deep, struct c1m_line *line, uint32_t slot
 		deep->records[record->wait.after].wait.before = record->wait.before;
 }
 
+/* Where a socket could not be made, those of idle connections are worth more than the time
+ * that they save. */
+static uint32_t idle_wait_ms(const struct c1m_deep *deep)
+{
+	return now_ms() - deep->pressed_ms < PRESSURE_MS ? 0 : deep->idle_ms;
+}
+
 /* Milliseconds until the first of the line has waited for `wait_ms`; negative: since then.
  * INT32_MAX: the line is empty. */
 static int32_t line_due(const struct c1m_deep *deep, const struct c1m_line *line, uint32_t wait_ms)
@@ -108,7 +118,7 @@ static int32_t line_due(const struct c1m_deep *deep, const struct c1m_line *line
 
 uint64_t c1m_deep_due_ns(const struct c1m_deep *deep)
 {
-	int32_t idle = line_due(deep, &deep->idle, deep->idle_ms);
+	int32_t idle = line_due(deep, &deep->idle, idle_wait_ms(deep));
 	int32_t leaving = line_due(deep, &deep->leaving, GRACE_MS);
 	int32_t due = idle < leaving ? idle : leaving;
 
@@ -133,8 +143,9 @@ static void go_idle(struct c1m_deep *deep, uint32_t slot)
 	line_up(deep, &deep->idle, slot);
 }
 
-/* Segments that come straight to the socket must not overtake those that are held: the mark
- * stays until the queue has been empty. */
+/* Segments that come straight to the socket should not overtake those that are held: the mark
+ * stays until the queue has been empty, or for DRAIN_MS: held for longer, packets are in the way
+ * of others, and order is a matter of speed alone. */
 static void drain(struct c1m_deep *deep, uint32_t slot)
 {
 	enter(&deep->records[slot], DRAINING);
@@ -218,7 +229,8 @@ static void sink(struct c1m_deep *deep, struct reactor_loop *loop)
 {
 	for (int i = 0; i < SINKS_PER_TURN && line_due(deep, &deep->leaving, GRACE_MS) <= 0; i++)
 		leave(deep, loop, deep->leaving.first);
-	for (int i = 0; i < SINKS_PER_TURN && line_due(deep, &deep->idle, deep->idle_ms) <= 0; i++)
+	for (int i = 0; i < SINKS_PER_TURN && line_due(deep, &deep->idle, idle_wait_ms(deep)) <= 0;
+	     i++)
 		prepare_to_leave(deep, loop, deep->idle.first);
 }
 
@@ -323,6 +335,7 @@ static void wake(struct c1m_deep *deep, struct reactor_loop *loop, uint32_t slot
 	if (state_of(&deep->records[slot]) == DEEP)
 		error = restore(deep, loop, slot);
 	if (error) {
+		deep->pressed_ms = now_ms();
 		loop->counters.deep_dropped++;
 		c1m_queue_drop(&deep->queue, id);
 	} else {
@@ -379,7 +392,7 @@ static int drain_all(struct c1m_deep *deep, struct reactor_loop *loop)
 
 	if (deep->draining.first != ENGINE_NO_SLOT)
 		empty = empty_queue(deep, loop);
-	while (empty > 0 && deep->draining.first != ENGINE_NO_SLOT) {
+	while (line_due(deep, &deep->draining, empty > 0 ? 0 : DRAIN_MS) <= 0) {
 		uint32_t slot = deep->draining.first;
 
 		drained(deep, loop, slot);
@@ -432,6 +445,7 @@ int c1m_deep_init(struct c1m_deep *deep, struct reactor_loop *loop,
 		(struct c1m_line){ENGINE_NO_SLOT, ENGINE_NO_SLOT};
 	deep->client = config->client;
 	deep->idle_ms = (uint32_t)(config->idle_ns / 1000000);
+	deep->pressed_ms = now_ms() - PRESSURE_MS;
 	error = c1m_service_join(&deep->service, config, &deep->queue, reason, reason_size);
 	if (error)
 		goto no_service;
@@ -456,32 +470,4 @@ void c1m_deep_fini(struct c1m_deep *deep, const struct reactor_loop *loop)
 	c1m_service_leave(deep->service, &deep->queue);
 	c1m_index_close(deep->space);
 	munmap(deep->records, records_bytes(loop));
-}
-
-static int probe_repair(char *reason, size_t reason_size)
-{
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), error = 0;
-
-	if (fd < 0)
-		return say(reason, reason_size, "socket", -errno);
-	error = c1m_tcp_probe(fd);
-	close(fd);
-	return error ? say(reason, reason_size, "TCP_REPAIR, which the kernel has from 4.19 on",
-			   error)
-		     : 0;
-}
-
-/* What the caller's namespace, kernel and packages lack, the first of them. */
-int c1m_deep_probe(char *reason, size_t reason_size)
-{
-	struct c1m_queue queue;
-	int error = c1m_queue_open_free(&queue, 1);
-
-	if (error) {
-		c1m_queue_explain(error, reason, reason_size);
-		return error;
-	}
-	c1m_queue_close(&queue);
-	error = probe_repair(reason, reason_size);
-	return error ? error : c1m_rules_probe(reason, reason_size);
 }

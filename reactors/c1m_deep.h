@@ -29,7 +29,8 @@ struct c1m_deep {
 	struct c1m_line draining; /* with a socket again; packets of theirs may still be held */
 	struct c1m_line leaving;  /* their packets are held; it goes when GRACE_MS have passed */
 	uint32_t idle_ms;
-	uint32_t space; /* in the index */
+	uint32_t pressed_ms; /* when a socket could not be made */
+	uint32_t space;      /* in the index */
 	bool client;
 	struct c1m_queue queue;
 };
