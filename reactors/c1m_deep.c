@@ -120,10 +120,10 @@ uint64_t c1m_deep_due_ns(const struct c1m_deep *deep)
 {
 	int32_t idle = line_due(deep, &deep->idle, idle_wait_ms(deep));
 	int32_t leaving = line_due(deep, &deep->leaving, GRACE_MS);
+	int32_t draining = line_due(deep, &deep->draining, 0);
 	int32_t due = idle < leaving ? idle : leaving;
 
-	if (deep->draining.first != ENGINE_NO_SLOT)
-		return 0;
+	due = draining < due ? draining : due;
 	if (due == INT32_MAX)
 		return UINT64_MAX;
 	return now_ns() + (due > 0 ? (uint64_t)due * 1000000 : 0);
@@ -143,9 +143,12 @@ static void go_idle(struct c1m_deep *deep, uint32_t slot)
 	line_up(deep, &deep->idle, slot);
 }
 
-/* Segments that come straight to the socket should not overtake those that are held: the mark
- * stays until the queue has been empty, or for DRAIN_MS: held for longer, packets are in the way
- * of others, and order is a matter of speed alone. */
+/*
+ * Segments that come straight to the socket should not overtake those that are held: the mark
+ * stays until the queue has been empty, but for DRAIN_MS at most, since order is a matter of
+ * speed alone. Where other loops have queues too, some would always be on their way between two
+ * of them: there, segments come straight as soon as there is a socket.
+ */
 static void drain(struct c1m_deep *deep, uint32_t slot)
 {
 	enter(&deep->records[slot], DRAINING);
@@ -241,7 +244,7 @@ static int restore(struct c1m_deep *deep, struct reactor_loop *loop, uint32_t sl
 {
 	struct c1m_record *record = &deep->records[slot];
 	uint64_t start = now_ns();
-	int fd = c1m_tcp_restore(record, C1M_MARK);
+	int fd = c1m_tcp_restore(record, deep->alone ? C1M_MARK : 0);
 	int error;
 
 	if (fd < 0)
@@ -390,7 +393,7 @@ static int drain_all(struct c1m_deep *deep, struct reactor_loop *loop)
 {
 	int empty = 1;
 
-	if (deep->draining.first != ENGINE_NO_SLOT)
+	if (deep->alone && deep->draining.first != ENGINE_NO_SLOT)
 		empty = empty_queue(deep, loop);
 	while (line_due(deep, &deep->draining, empty > 0 ? 0 : DRAIN_MS) <= 0) {
 		uint32_t slot = deep->draining.first;
@@ -445,6 +448,7 @@ int c1m_deep_init(struct c1m_deep *deep, struct reactor_loop *loop,
 		(struct c1m_line){ENGINE_NO_SLOT, ENGINE_NO_SLOT};
 	deep->client = config->client;
 	deep->idle_ms = (uint32_t)(config->idle_ns / 1000000);
+	deep->alone = config->loops == 1;
 	deep->pressed_ms = now_ms() - PRESSURE_MS;
 	error = c1m_service_join(&deep->service, config, &deep->queue, reason, reason_size);
 	if (error)

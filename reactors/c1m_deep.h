@@ -32,6 +32,7 @@ struct c1m_deep {
 	uint32_t pressed_ms; /* when a socket could not be made */
 	uint32_t space;      /* in the index */
 	bool client;
+	bool alone; /* no other loop of the process shares the service */
 	struct c1m_queue queue;
 };
 
