@@ -24,6 +24,15 @@ int epoll_set_watch(struct reactor_loop *loop, int op, uint32_t slot, uint32_t e
 		   reactor_slot_tag(loop, REACTOR_OP_CONN, slot));
 }
 
+int epoll_set_watch_other(struct reactor_loop *loop, int fd,
+			  int (*other)(struct reactor_loop *loop))
+{
+	struct epoll_set *set = loop->engine;
+
+	set->other = other;
+	return ctl(loop, EPOLL_CTL_ADD, fd, EPOLLIN, reactor_tag(REACTOR_OP_OTHER, 0, 0));
+}
+
 int epoll_set_probe(char *reason, size_t reason_size)
 {
 	(void)reason, (void)reason_size;
@@ -152,6 +161,8 @@ int epoll_set_run(struct reactor_loop *loop, uint64_t deadline_ns,
 
 		if (reactor_tag_op(tag) == REACTOR_OP_ACCEPT)
 			error = accept_some(loop);
+		else if (reactor_tag_op(tag) == REACTOR_OP_OTHER)
+			error = set->other(loop);
 		else if (reactor_tag_op(tag) != REACTOR_OP_CONN)
 			continue;
 		else if (reactor_tag_fresh(loop, tag))

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * reactors/ - the epoll set of a worker: making it, its listener, waiting, wake.
- * For epoll.c and epoll_lt.c, which differ in how they treat a connection.
+ * For epoll.c, c1m.c (epoll_edge.h) and epoll_lt.c, which differ in how they treat
+ * a connection.
  * Source: epoll(7), epoll_ctl(2). Functions of the loop's thread, wake apart;
  * errors are negative errno. Those that have the shape of an op are the op.
  */
@@ -28,6 +29,8 @@ struct epoll_set {
 	int wake_fd;
 	uint32_t trigger; /* EPOLLET, or 0: level-triggered */
 	bool old_kernel;  /* has no epoll_pwait2 */
+	/* The engine's: epoll_set_watch_other's fd is ready. */
+	int (*other)(struct reactor_loop *loop);
 	struct epoll_event events[EPOLL_SET_EVENTS_PER_TURN];
 };
 
@@ -42,6 +45,10 @@ void epoll_set_wake(struct reactor_loop *loop);
 
 /* epoll_ctl(2) with the tag of slot's connection, or its negative errno. */
 int epoll_set_watch(struct reactor_loop *loop, int op, uint32_t slot, uint32_t events);
+
+/* Level-triggered: `other` is called time and again while fd has input. */
+int epoll_set_watch_other(struct reactor_loop *loop, int fd,
+			  int (*other)(struct reactor_loop *loop));
 
 /*
  * The op `run`. conn_event: what happened to slot's connection, which is not

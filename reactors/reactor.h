@@ -28,6 +28,7 @@
 #ifndef REACTORS_REACTOR_H
 #define REACTORS_REACTOR_H
 
+#include <netinet/in.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -53,15 +54,21 @@ enum reactor_op {
 	REACTOR_OP_OTHER,
 };
 
+/* What a slot's fd is when it is no descriptor. */
+enum reactor_fd {
+	REACTOR_FD_FREE = -1,
+	REACTOR_FD_DEEP = -2, /* in use, parked deep: the connection has no socket */
+};
+
 /*
  * One connection as both sides know it: 16 bytes, the only thing that exists
  * for as long as the connection does. The core owns the table; a reactor reads
- * it and writes only inside `active`.
+ * it and writes only inside `active`, and at level deep `fd`.
  */
 struct reactor_slot {
 	void *active;        /* conn_size zeroed reactor bytes, then the core's
 				own; NULL while the connection is parked */
-	int fd;              /* -1 while the slot is free */
+	int fd;              /* or an enum reactor_fd */
 	uint16_t generation; /* one more at every reuse of the slot */
 	uint16_t deadline;   /* the core's, in its ticks; 0: none */
 };
@@ -71,6 +78,21 @@ struct reactor_counters {
 	uint64_t syscalls;     /* system calls made by the engine itself */
 	uint64_t stale_events; /* tags whose generation had passed */
 	uint64_t accept_errors;
+	/* Level deep. */
+	uint64_t deep_parked, deep_parked_ns; /* sockets dissolved, and the time it took */
+	uint64_t deep_woken, deep_woken_ns;   /* sockets made again */
+	uint64_t deep_kept;    /* tries to dissolve a socket that was not in a state for it */
+	uint64_t deep_dropped; /* packets held for a parked connection that there was no room
+				  or no file for: their senders repeat them */
+	uint32_t deep_now;     /* connections without a socket */
+};
+
+/* Level deep: whose packets are to be held while their connection has no socket. */
+struct reactor_deep {
+	struct sockaddr_in service; /* where the server listens; any address: INADDR_ANY */
+	bool client;                /* this is the side that connects to it */
+	uint32_t loops;   /* of this process that do so, at most 255; each says it once */
+	uint64_t idle_ns; /* from park until the socket may go */
 };
 
 /* One event loop: one worker. Owned by the core, zeroed before init. */
@@ -161,7 +183,9 @@ struct reactor_ops {
 	 * parked connection.
 	 */
 	int (*park)(struct reactor_loop *loop, uint32_t slot);
-	/* A parked connection has a new, zeroed `active`. Also from `received`. */
+	/* A parked connection has a new, zeroed `active`. Also from `received`. It
+	 * fails only at level deep: there is no socket to be had (-EMFILE, …), and
+	 * only close may be called. */
 	int (*unpark)(struct reactor_loop *loop, uint32_t slot);
 	/*
 	 * Asks for the end of the connection and drops a pending send (no `sent`
@@ -181,6 +205,18 @@ struct reactor_ops {
 	/* Makes a `run` in progress, or the next one, return. Any thread with the
 	 * loop's descriptors; async-signal-safe. A signal alone may do it too. */
 	void (*wake)(struct reactor_loop *loop);
+
+	/*
+	 * Level deep: both NULL where the engine can not. deep_probe: as probe, for
+	 * the network namespace of the caller. deep: once, after init and listen and
+	 * before the first run: a parked connection, once it is idle for long enough,
+	 * loses its socket too (slot->fd is REACTOR_FD_DEEP), and has one again when
+	 * its peer sends or unpark is called; nothing else of the contract changes. 0,
+	 * or a negative errno with the reason.
+	 */
+	int (*deep_probe)(char *reason, size_t reason_size);
+	int (*deep)(struct reactor_loop *loop, const struct reactor_deep *config, char *reason,
+		    size_t reason_size);
 };
 
 /*

@@ -185,8 +185,10 @@ void ready_finish_closes(struct reactor_loop *loop)
 		const struct ready_conn *conn = loop->slots[slot].active;
 
 		ready->closing_head = conn->next_closing;
-		close(loop->slots[slot].fd);
-		loop->counters.syscalls++;
+		if (loop->slots[slot].fd >= 0) {
+			close(loop->slots[slot].fd);
+			loop->counters.syscalls++;
+		}
 		loop->up->closed(loop, slot);
 	}
 }

@@ -81,7 +81,7 @@ static int set_up(struct tls_ctx *ctx, const struct tls_config *config)
 		if (!SSL_CTX_set_num_tickets(ctx->ssl_ctx, config->tickets))
 			return 0;
 	}
-	if (config->park == PARK_KEYS) {
+	if (config->park >= PARK_KEYS) {
 		ctx->record13 = record13_new();
 		if (!ctx->record13)
 			return 0;

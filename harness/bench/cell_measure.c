@@ -195,6 +195,7 @@ static int check_server_holds(struct live_cell *cell)
 	double expected = result->established - result->dropped_idle;
 
 	result->handshakes_peak = answer_number(stats, "handshakes_peak");
+	/* At levels keys and deep: it is measured with its session, its socket. */
 	keep_kept(result, json_object_get(stats, "kept"));
 	json_decref(stats);
 	if (!stats)

@@ -64,6 +64,23 @@ static void list_tls(FILE *stream, const struct names *names)
 	}
 }
 
+/* Level deep needs a reactor, a kernel and rights for it: for each that has it, why not. */
+static void list_deep(FILE *stream)
+{
+	size_t count;
+	const struct reactor_ops *const *all = reactor_all(&count);
+
+	for (size_t i = 0; i < count; i++) {
+		struct probe probe;
+
+		if (!all[i]->deep)
+			continue;
+		probe_deep(all[i]->name, &probe);
+		fprintf(stream, "  %-16s on reactor %s %s%s\n", "", all[i]->name,
+			probe.available ? "available" : "not available: ", probe.reason);
+	}
+}
+
 void list_print(FILE *stream)
 {
 	struct known_names known;
@@ -75,13 +92,13 @@ void list_print(FILE *stream)
 	for (int level = 0; level < PARK_LEVELS; level++)
 		fprintf(stream, "  %-16s %s\n", park_levels[level].name,
 			park_levels[level].summary);
+	list_deep(stream);
 }
 
-/* What needs no more than being there. */
-static void always(const char *name, struct probe *probe)
+/* Those that every reactor has. */
+static void look_at_park(const char *name, struct probe *probe)
 {
-	(void)name;
-	probe->available = true;
+	probe->available = strcmp(name, park_levels[PARK_DEEP].name) != 0;
 }
 
 int list_print_names(FILE *stream, const char *kind)
@@ -94,7 +111,7 @@ int list_print_names(FILE *stream, const char *kind)
 	} kinds[] = {
 		{"reactors", &known.reactors, probe_reactor},
 		{"tls", &known.tls, probe_tls},
-		{"park", &known.park, always},
+		{"park", &known.park, look_at_park},
 	};
 
 	for (size_t k = 0; k < sizeof(kinds) / sizeof(*kinds); k++) {

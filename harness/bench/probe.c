@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "harness/bench/netns.h"
 #include "harness/core/plugin.h"
 #include "reactors/reactor.h"
 
@@ -36,6 +37,17 @@ static void look_at_reactor(const char *name, struct probe *probe)
 		snprintf(probe->reason, sizeof(probe->reason), "no such reactor in this build");
 	else
 		probe->available = !ops->probe(probe->reason, sizeof(probe->reason));
+}
+
+static void look_at_deep(const char *name, struct probe *probe)
+{
+	const struct reactor_ops *ops = reactor_find(name);
+
+	if (!ops || !ops->deep_probe)
+		snprintf(probe->reason, sizeof(probe->reason),
+			 "reactor %s keeps the sockets of idle connections; c1m need not", name);
+	else if (!netns_enter(0, probe->reason, sizeof(probe->reason)))
+		probe->available = !ops->deep_probe(probe->reason, sizeof(probe->reason));
 }
 
 /* Runs `look` in a child that shares the answer with us. */
@@ -84,4 +96,9 @@ void probe_tls(const char *name, struct probe *probe)
 void probe_reactor(const char *name, struct probe *probe)
 {
 	look_apart(look_at_reactor, name, probe);
+}
+
+void probe_deep(const char *reactor, struct probe *probe)
+{
+	look_apart(look_at_deep, reactor, probe);
 }

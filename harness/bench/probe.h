@@ -21,5 +21,7 @@ struct probe {
 void probe_tls(const char *name, struct probe *probe);
 /* Whether the kernel can run the reactor. */
 void probe_reactor(const char *name, struct probe *probe);
+/* Whether a network like that of a cell can have connections parked deep by the reactor. */
+void probe_deep(const char *reactor, struct probe *probe);
 
 #endif

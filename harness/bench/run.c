@@ -24,6 +24,7 @@
 #include "harness/bench/progress.h"
 #include "harness/bench/rundir.h"
 #include "harness/bench/table.h"
+#include "harness/common/park.h"
 #include "harness/core/plugin.h"
 #include "harness/measure/kernel_memory.h"
 #include "reactors/reactor.h"
@@ -206,6 +207,25 @@ static int check_capacity(const struct running *run, const struct matrix_cell *c
 	return capacity_refuse(&rows, reason, size);
 }
 
+/* True when one of the sides can not be parked deep as it should be. */
+static bool must_skip_deep(const struct running *run, struct result *result)
+{
+	const char *const deep = park_levels[PARK_DEEP].name;
+	struct probe probe;
+
+	if (!strcmp(result->cell.park, deep)) {
+		probe_deep(result->cell.reactor, &probe);
+		if (!probe.available)
+			result_judge(result, VERDICT_SKIP, "park deep: %s", probe.reason);
+	}
+	if (result->verdict != VERDICT_SKIP && !strcmp(run->exp.client_park, deep)) {
+		probe_deep("c1m", &probe);
+		if (!probe.available)
+			result_judge(result, VERDICT_SKIP, "client_park deep: %s", probe.reason);
+	}
+	return result->verdict == VERDICT_SKIP;
+}
+
 /* True when the cell can not run here; the verdict says so. */
 static bool must_skip(const struct running *run, struct result *result)
 {
@@ -221,7 +241,7 @@ static bool must_skip(const struct running *run, struct result *result)
 		result_judge(result, VERDICT_SKIP, "tls %s: %s", cell->tls, tls->reason);
 	else if (check_capacity(run, cell, reason, sizeof(reason)))
 		result_judge(result, VERDICT_SKIP, "%s", reason);
-	return result->verdict == VERDICT_SKIP;
+	return result->verdict == VERDICT_SKIP || must_skip_deep(run, result);
 }
 
 /* A pilot of the cell tells what memory it will need. What it judges stands for the cell. */

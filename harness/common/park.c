@@ -10,6 +10,7 @@ const struct park_info park_levels[PARK_LEVELS] = {
 	[PARK_SHED] = {"shed", "the session object with its buffers released, no tickets"},
 	[PARK_KEYS] = {"keys",
 		       "no session object: 112 bytes of traffic secrets and sequence numbers"},
+	[PARK_DEEP] = {"deep", "as keys, and no socket: 48 bytes of TCP state (reactor c1m)"},
 };
 
 int park_find(const char *name)

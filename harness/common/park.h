@@ -7,6 +7,7 @@ enum park_level {
 	PARK_HOLD, /* everything, as allocated; a 16 KiB read buffer is kept */
 	PARK_SHED, /* the session object, its buffers released */
 	PARK_KEYS, /* no session object: its traffic secrets and sequence numbers */
+	PARK_DEEP, /* as keys, and no socket: its TCP state (reactor c1m) */
 	PARK_LEVELS,
 };
 

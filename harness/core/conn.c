@@ -36,7 +36,8 @@ bool conn_is_open(const struct worker *worker, uint32_t slot)
 {
 	const struct reactor_slot *s = &worker->slots.table[slot];
 
-	return s->fd >= 0 && (!s->active || conn_at(worker, slot)->state == CONN_OPEN);
+	return s->fd != REACTOR_FD_FREE &&
+	       (!s->active || conn_at(worker, slot)->state == CONN_OPEN);
 }
 
 static const struct reactor_ops *reactor(const struct worker *worker)

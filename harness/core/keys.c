@@ -9,6 +9,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "harness/common/tally.h"
+
 static size_t array_bytes(const struct worker *worker)
 {
 	return (size_t)worker->slots.max * sizeof(struct tls_parked);
@@ -64,7 +66,7 @@ static bool bytes_free(const struct slots *slots, size_t from, size_t to)
 	size_t last = (to - 1) / sizeof(struct tls_parked);
 
 	for (size_t slot = from / sizeof(struct tls_parked); slot <= last; slot++)
-		if (slot < slots->top && slots->table[slot].fd >= 0)
+		if (slot < slots->top && slots->table[slot].fd != REACTOR_FD_FREE)
 			return false;
 	return true;
 }
@@ -122,6 +124,7 @@ struct conn *keys_wake(struct worker *worker, uint32_t slot)
 	struct reactor_slot *s = &worker->slots.table[slot];
 	struct conn *conn;
 	bool starved;
+	int rc;
 
 	if (s->active)
 		return conn_at(worker, slot);
@@ -137,9 +140,9 @@ struct conn *keys_wake(struct worker *worker, uint32_t slot)
 	conn->slot = slot;
 	conn->state = CONN_OPEN;
 	conn->wait = WAIT_IDLE;
-	worker->config.reactor->unpark(&worker->loop, slot);
-	if (starved) {
-		conn_close(worker, conn, "ENOMEM");
+	rc = starved ? -ENOMEM : worker->config.reactor->unpark(&worker->loop, slot);
+	if (rc) {
+		conn_close(worker, conn, errno_name(rc));
 		return NULL;
 	}
 	return conn;

@@ -57,7 +57,7 @@ void slots_free(struct slots *slots, uint32_t slot)
 	struct reactor_slot *s = &slots->table[slot];
 
 	s->active = (void *)(uintptr_t)slots->free;
-	s->fd = -1;
+	s->fd = REACTOR_FD_FREE;
 	s->deadline = 0;
 	slots->free = slot;
 	slots->in_use--;
@@ -67,7 +67,7 @@ void slots_free(struct slots *slots, uint32_t slot)
 /* The slots below the new end are chained anew, the lowest first. */
 static void lower_end(struct slots *slots)
 {
-	while (slots->top && slots->table[slots->top - 1].fd < 0) {
+	while (slots->top && slots->table[slots->top - 1].fd == REACTOR_FD_FREE) {
 		const struct reactor_slot *s = &slots->table[--slots->top];
 
 		if (s->generation > slots->first_generation)
@@ -77,7 +77,7 @@ static void lower_end(struct slots *slots)
 	for (uint32_t slot = slots->top; slot-- > 0;) {
 		struct reactor_slot *s = &slots->table[slot];
 
-		if (s->fd >= 0)
+		if (s->fd != REACTOR_FD_FREE)
 			continue;
 		s->active = (void *)(uintptr_t)slots->free;
 		slots->free = slot;

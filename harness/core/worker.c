@@ -17,8 +17,21 @@
 
 /* Deadlines are kept in ticks of a second, in 16 bits: good for nine hours. */
 #define TICK_NS NS_PER_S
+/* When connections that have expired wait for their turn to be ended. */
+#define RETRY_NS (10 * NS_PER_MS)
 /* A worker is quiet when nothing happened for this long. */
 #define QUIET_NS (200 * NS_PER_MS)
+
+/* Level deep: connections that are to be ended get their sockets back a few at a time: neither
+ * files nor memory for all of them are needed, and their peers' answers do not wait until they
+ * are repeated. */
+#define AWAKE_MAX 1024
+#define WAKES_PER_TURN 64
+
+static bool room_to_wake(const struct worker *worker)
+{
+	return worker->slots.in_use - worker->loop.counters.deep_now < AWAKE_MAX;
+}
 
 /* ---- deadlines ---- */
 
@@ -50,10 +63,14 @@ static void expire(struct worker *worker)
 	for (uint32_t slot = 0; slot < worker->slots.top && worker->deadlines; slot++) {
 		const struct reactor_slot *s = &worker->slots.table[slot];
 
-		if (s->deadline && (int16_t)(now - s->deadline) >= 0) {
-			worker_deadline(worker, slot, 0);
-			conn_expired(worker, slot);
+		if (!s->deadline || (int16_t)(now - s->deadline) < 0)
+			continue;
+		if (s->fd == REACTOR_FD_DEEP && !room_to_wake(worker)) {
+			worker->next_tick_ns = clock_now_ns() + RETRY_NS;
+			return;
 		}
+		worker_deadline(worker, slot, 0);
+		conn_expired(worker, slot);
 	}
 }
 
@@ -171,29 +188,36 @@ void worker_call(struct worker *worker, void (*run)(struct worker *, void *), vo
 
 /* ---- the thread ---- */
 
-static uint64_t next_deadline(const struct worker *worker)
+/* As many as may be for now. */
+static void stop_some(struct worker *worker)
 {
-	uint64_t deadline = NS_NEVER;
+	unsigned wakes = 0;
 
-	if (worker->deadlines || worker->gate_closed || worker->listener.left)
-		deadline = worker->next_tick_ns;
-	if (worker->trim_due) {
-		uint64_t quiet = clock_now_ns() + QUIET_NS;
+	for (; worker->stop_next < worker->slots.top; worker->stop_next++) {
+		uint32_t slot = worker->stop_next;
+		bool deep = worker->slots.table[slot].fd == REACTOR_FD_DEEP;
+		struct conn *conn = NULL;
 
-		deadline = quiet < deadline ? quiet : deadline;
+		if (deep && (wakes++ == WAKES_PER_TURN || !room_to_wake(worker)))
+			return;
+		if (worker->slots.table[slot].fd != REACTOR_FD_FREE)
+			conn = keys_wake(worker, slot);
+		if (conn)
+			worker->stop_with(worker, conn);
 	}
-	return deadline;
 }
 
-static void close_all(struct worker *worker, void (*end)(struct worker *, struct conn *))
+/* The next of them need not wait for what happens to others. */
+static bool stop_due(const struct worker *worker)
 {
-	for (uint32_t slot = 0; slot < worker->slots.top; slot++) {
-		struct conn *conn =
-			worker->slots.table[slot].fd < 0 ? NULL : keys_wake(worker, slot);
+	return worker->stop_next < worker->slots.top && room_to_wake(worker);
+}
 
-		if (conn)
-			end(worker, conn);
-	}
+static void stop_all(struct worker *worker, void (*stop_with)(struct worker *, struct conn *))
+{
+	worker->stop_with = stop_with;
+	worker->stop_next = 0;
+	stop_some(worker);
 }
 
 static void cut_off(struct worker *worker, struct conn *conn)
@@ -207,29 +231,46 @@ void worker_stop(struct worker *worker, unsigned grace_s)
 	worker->next_tick_ns = clock_now_ns() + grace_s * NS_PER_S;
 	listener_close(worker);
 	worker->listener.left = false;
-	close_all(worker, conn_end);
+	stop_all(worker, conn_end);
 }
 
 /* While stopping, the next tick is the end of the grace. */
-static void stop_overdue(struct worker *worker)
+static void go_on_stopping(struct worker *worker)
 {
-	if (clock_now_ns() < worker->next_tick_ns)
+	if (clock_now_ns() < worker->next_tick_ns) {
+		stop_some(worker);
 		return;
+	}
 	worker->next_tick_ns = NS_NEVER;
-	close_all(worker, cut_off);
+	stop_all(worker, cut_off);
+}
+
+static uint64_t next_deadline(const struct worker *worker)
+{
+	uint64_t deadline = NS_NEVER;
+
+	if (worker->stopping)
+		return stop_due(worker) ? 0 : worker->next_tick_ns;
+	if (worker->deadlines || worker->gate_closed || worker->listener.left)
+		deadline = worker->next_tick_ns;
+	if (worker->trim_due) {
+		uint64_t quiet = clock_now_ns() + QUIET_NS;
+
+		deadline = quiet < deadline ? quiet : deadline;
+	}
+	return deadline;
 }
 
 static int turn(struct worker *worker)
 {
-	uint64_t deadline = worker->stopping ? worker->next_tick_ns : next_deadline(worker);
-	int rc = worker->config.reactor->run(&worker->loop, deadline);
+	int rc = worker->config.reactor->run(&worker->loop, next_deadline(worker));
 
 	if (rc)
 		return rc;
 	listener_turn(worker);
 	answer_calls(worker);
 	if (worker->stopping)
-		stop_overdue(worker);
+		go_on_stopping(worker);
 	else
 		tick(worker);
 	trim(worker);
@@ -252,6 +293,8 @@ static void worker_ended(struct worker *worker, int error)
 
 struct worker_birth {
 	struct worker *worker;
+	char *reason;
+	size_t reason_size;
 	pthread_mutex_t mutex;
 	pthread_cond_t changed;
 	const char *step; /* what failed; NULL: the loop */
@@ -281,23 +324,43 @@ static int own_files(void)
 	return -pthread_sigmask(SIG_UNBLOCK, &wakes, NULL);
 }
 
-static int start_loop(struct worker *worker, const char **step)
+static int start_deep(struct worker *worker, struct worker_birth *birth)
+{
+	const struct reactor_ops *ops = worker->config.reactor;
+
+	if (worker->config.tls_config.park != PARK_DEEP)
+		return 0;
+	if (ops->deep)
+		return ops->deep(&worker->loop, &worker->config.deep, birth->reason,
+				 birth->reason_size);
+	snprintf(birth->reason, birth->reason_size,
+		 "level deep needs a reactor that has it, such as c1m; %s has not", ops->name);
+	return -EOPNOTSUPP;
+}
+
+static int start_loop(struct worker *worker, struct worker_birth *birth)
 {
 	const struct reactor_ops *ops = worker->config.reactor;
 	int rc;
 
 	if (worker->config.own_files) {
-		*step = "its own table of open files (kernel 5.9)";
+		birth->step = "its own table of open files (kernel 5.9)";
 		rc = own_files();
 		if (rc)
 			return rc;
 	}
-	*step = NULL;
+	birth->step = NULL;
 	rc = ops->init(&worker->loop);
-	if (rc || !worker->config.listen_on)
+	if (rc)
 		return rc;
-	*step = "its listener";
-	rc = listener_open(worker);
+	if (worker->config.listen_on) {
+		birth->step = "its listener";
+		rc = listener_open(worker);
+	}
+	if (!rc) {
+		birth->step = NULL;
+		rc = start_deep(worker, birth);
+	}
 	if (rc)
 		ops->fini(&worker->loop);
 	return rc;
@@ -307,7 +370,7 @@ static void *worker_main(void *arg)
 {
 	struct worker_birth *birth = arg;
 	struct worker *worker = birth->worker;
-	int rc = start_loop(worker, &birth->step);
+	int rc = start_loop(worker, birth);
 
 	self = rc ? NULL : worker;
 	report_birth(birth, rc);
@@ -340,7 +403,8 @@ static int start_thread(struct worker *worker, struct worker_birth *birth)
 
 static int await_birth(struct worker *worker, char *reason, size_t reason_size)
 {
-	struct worker_birth birth = {.worker = worker};
+	struct worker_birth birth = {
+		.worker = worker, .reason = reason, .reason_size = reason_size};
 	int rc;
 
 	pthread_mutex_init(&birth.mutex, NULL);

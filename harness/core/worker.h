@@ -24,6 +24,10 @@
 struct conn;
 struct worker;
 
+/* Level deep: how long a connection is left its socket once it fell idle. Longer than peers
+ * delay an acknowledgement, and than a client takes to ask again. */
+#define WORKER_DEEP_IDLE_MS 250
+
 /*
  * What a role (server, load) does with its connections. Called in the worker's
  * thread, or wherever its reactor makes upcalls: one at a time. The app's own
@@ -63,6 +67,7 @@ struct worker_config {
 	bool lock_records;            /* level keys: never swapped out */
 	uint32_t handshakes_max;      /* of those accepted, at a time; 0: no cap */
 	bool no_trim;                 /* what was freed stays with the allocator */
+	struct reactor_deep deep;     /* at level deep */
 };
 
 /* Read by other threads only through worker_call. */
@@ -104,6 +109,8 @@ struct worker {
 	bool gate_closed;          /* accepting failed for want of resources */
 	bool gate_full;            /* as many handshakes as may be are under way */
 	bool stopping;             /* ends when the last connection is closed */
+	void (*stop_with)(struct worker *worker, struct conn *conn);
+	uint32_t stop_next; /* slots from here on have not been stopped with that */
 	bool stopped;
 	struct worker_counters counters;
 

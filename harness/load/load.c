@@ -343,13 +343,18 @@ static int start_worker(struct load *load, char *reason, size_t reason_size)
 	const struct load_config *c = &load->config;
 	struct load_worker *lw = &load->workers[load->started];
 	struct worker_config config = {
-		.reactor = reactor_find("epoll"),
+		/* c1m is epoll, and can do what level deep needs. */
+		.reactor = reactor_find(c->park == PARK_DEEP ? "c1m" : "epoll"),
 		.tls = c->tls,
 		.tls_config = {.server = false, .park = c->park},
 		.app = &load_app,
 		.app_data = lw,
 		.own_files = c->sizing.model == WORKER_TABLES,
 		.handshake_timeout_s = c->timeout_s,
+		.deep = {.service = c->server,
+			 .client = true,
+			 .loops = c->sizing.workers,
+			 .idle_ns = WORKER_DEEP_IDLE_MS * NS_PER_MS},
 	};
 	int rc;
 
@@ -372,6 +377,12 @@ static int check(const struct load_config *config, char *reason, size_t reason_s
 		snprintf(reason, reason_size,
 			 "the load generator only talks to servers in 127.0.0.0/8");
 		return -EINVAL;
+	}
+	if (config->park == PARK_DEEP && !reactor_find("c1m")) {
+		snprintf(reason, reason_size,
+			 "level deep needs the reactor c1m, which is not in "
+			 "this build: it needs libmnl-dev");
+		return -EOPNOTSUPP;
 	}
 	return 0;
 }

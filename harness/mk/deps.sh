@@ -5,9 +5,9 @@
 set -u
 
 build="gcc libc6-dev pkg-config libssl-dev android-libboringssl-dev libjansson-dev libconfig-dev
-libhttp-parser-dev libev-dev liburing-dev"
+libhttp-parser-dev libev-dev liburing-dev libmnl-dev iptables"
 plots="gnuplot-nox jq fonts-dejavu-core"
-tests="libcmocka-dev libasan8 libubsan1 libtsan2 clang libclang-rt-dev"
+tests="libcmocka-dev iproute2 libasan8 libubsan1 libtsan2 clang libclang-rt-dev"
 peers="curl openssl wrk gnutls-bin nghttp2-client python3 nginx sslscan"
 
 wanted="$build $plots $tests $peers"

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/common/clock.h"
 #include "harness/common/tally.h"
 #include "harness/core/conn.h"
 #include "harness/core/listener.h"
@@ -155,7 +156,7 @@ static int start_worker(struct server *server, char *reason, size_t size)
 {
 	const struct server_config *c = &server->config;
 	struct server_worker *sw = &server->workers[server->started];
-	const struct worker_config config = {
+	struct worker_config config = {
 		.reactor = c->reactor,
 		.tls = c->tls,
 		.tls_config = {.server = true,
@@ -173,9 +174,12 @@ static int start_worker(struct server *server, char *reason, size_t size)
 		.lock_records = c->lock_records,
 		.handshakes_max = c->handshakes_max,
 		.no_trim = c->no_trim,
+		.deep = {.loops = c->sizing.workers, .idle_ns = WORKER_DEEP_IDLE_MS * NS_PER_MS},
 	};
-	int rc = worker_start(&sw->worker, &config, reason, size);
+	int rc;
 
+	memcpy(&config.deep.service, &c->address, sizeof(config.deep.service));
+	rc = worker_start(&sw->worker, &config, reason, size);
 	if (!rc)
 		server->started++;
 	return rc;
@@ -206,12 +210,28 @@ static int start_all(struct server *server, char *reason, size_t size)
 	return rc;
 }
 
+/* Queues and rules are of a process: a second one would take the first one's packets. */
+static int check_deep(const struct server_config *config, char *reason, size_t size)
+{
+	if (config->park != PARK_DEEP)
+		return 0;
+	if (config->address.ss_family != AF_INET)
+		return say(reason, size, EAFNOSUPPORT, "level deep is for IPv4");
+	if (config->sizing.model != WORKER_THREADS)
+		return say(reason, size, EINVAL,
+			   "level deep is for workers that share their files: --worker-model "
+			   "threads");
+	return 0;
+}
+
 int server_start(struct server **out, const struct server_config *config, char *reason,
 		 size_t reason_size)
 {
 	struct server *server;
 	int rc = check_port(config, reason, reason_size);
 
+	if (!rc)
+		rc = check_deep(config, reason, reason_size);
 	if (!rc)
 		rc = server_new(&server, config, reason, reason_size);
 	if (rc)
@@ -252,8 +272,28 @@ struct server_sum {
 	uint64_t requests, responses;
 	uint64_t syscalls, stale_events, accept_errors;
 	uint64_t handshakes_peak;
+	struct reactor_counters deep;
 	struct tally failures, kept;
 };
+
+static void add_deep(struct reactor_counters *sum, const struct reactor_counters *deep)
+{
+	sum->deep_now += deep->deep_now;
+	sum->deep_parked += deep->deep_parked;
+	sum->deep_parked_ns += deep->deep_parked_ns;
+	sum->deep_woken += deep->deep_woken;
+	sum->deep_woken_ns += deep->deep_woken_ns;
+	sum->deep_kept += deep->deep_kept;
+	sum->deep_dropped += deep->deep_dropped;
+}
+
+/* Those that should have been dissolved by now, had they been idle for long enough. */
+static uint64_t sockets_kept(const struct worker *worker)
+{
+	if (worker->config.tls_config.park != PARK_DEEP)
+		return 0;
+	return worker->slots.in_use - worker->handshaking - worker->loop.counters.deep_now;
+}
 
 static void add_worker(struct worker *worker, void *arg)
 {
@@ -272,8 +312,26 @@ static void add_worker(struct worker *worker, void *arg)
 	sum->syscalls += worker->loop.counters.syscalls;
 	sum->stale_events += worker->loop.counters.stale_events;
 	sum->accept_errors += worker->loop.counters.accept_errors;
+	add_deep(&sum->deep, &worker->loop.counters);
 	tally_merge(&sum->failures, &sw->failures);
 	tally_merge(&sum->kept, &worker->kept);
+	if (sockets_kept(worker))
+		tally_add(&sum->kept, "socket", sockets_kept(worker));
+}
+
+static double average_us(uint64_t ns, uint64_t times)
+{
+	return times ? (double)ns / (double)times / NS_PER_US : 0;
+}
+
+static json_t *deep_json(const struct reactor_counters *deep)
+{
+	return json_pack("{s:I,s:I,s:I,s:I,s:I,s:f,s:f}", "now", (json_int_t)deep->deep_now,
+			 "parked", (json_int_t)deep->deep_parked, "woken",
+			 (json_int_t)deep->deep_woken, "kept", (json_int_t)deep->deep_kept,
+			 "dropped", (json_int_t)deep->deep_dropped, "park_us",
+			 average_us(deep->deep_parked_ns, deep->deep_parked), "wake_us",
+			 average_us(deep->deep_woken_ns, deep->deep_woken));
 }
 
 json_t *server_stats(struct server *server)
@@ -284,7 +342,7 @@ json_t *server_stats(struct server *server)
 		return prefork_stats(server->prefork);
 	for (unsigned i = 0; i < server->started; i++)
 		worker_call(&server->workers[i].worker, add_worker, &sum);
-	return json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:o}", "open",
+	return json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:o,s:o*}", "open",
 			 (json_int_t)sum.open, "accepted", (json_int_t)sum.accepted, "turned_away",
 			 (json_int_t)sum.turned_away, "shed_listeners",
 			 (json_int_t)sum.shed_listeners, "handshakes", (json_int_t)sum.handshakes,
@@ -293,7 +351,8 @@ json_t *server_stats(struct server *server)
 			 "responses", (json_int_t)sum.responses, "syscalls",
 			 (json_int_t)sum.syscalls, "stale_events", (json_int_t)sum.stale_events,
 			 "accept_errors", (json_int_t)sum.accept_errors, "failures",
-			 tally_json(&sum.failures), "kept", tally_json(&sum.kept));
+			 tally_json(&sum.failures), "kept", tally_json(&sum.kept), "deep",
+			 server->config.park == PARK_DEEP ? deep_json(&sum.deep) : NULL);
 }
 
 bool server_failed(struct server *server, char *reason, size_t reason_size)

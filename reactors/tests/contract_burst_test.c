@@ -256,7 +256,7 @@ static void close_others(struct bed *bed, uint32_t slot, ssize_t n)
 {
 	(void)n;
 	for (uint32_t other = slot % 2; other < 100; other += 2)
-		if (bed->loop.slots[other].fd >= 0 && !bed->conns[other].closing)
+		if (bed->loop.slots[other].fd != REACTOR_FD_FREE && !bed->conns[other].closing)
 			bed_close_conn(bed, other);
 }
 

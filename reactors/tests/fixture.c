@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 enum {
-	STEP_NS = 2000000,  /* peers are not in the loop's set: look often */
-	CASE_SECONDS = 120, /* SIGALRM ends what hangs */
+	STEP_NS = 2000000, /* peers are not in the loop's set: look often */
+	DEEP_STEPS = 20,   /* for one: a parked connection has lost its socket after them */
 	PEER_CHUNK = 64 * 1024,
 	CANARY_BYTES = 16,
 	CANARY = 0xa5,
@@ -24,7 +24,7 @@ enum {
 
 static uint8_t pattern[BED_PATTERN];
 
-static void fill_pattern(void)
+void bed_fill_pattern(void)
 {
 	for (size_t i = 0; i < sizeof(pattern); i++)
 		pattern[i] = (uint8_t)((i * 2654435761u) >> 24);
@@ -105,7 +105,7 @@ int64_t bed_attach(struct bed *bed, int fd)
 	uint32_t slot = 0;
 	int error;
 
-	while (slots[slot].fd >= 0)
+	while (slots[slot].fd != REACTOR_FD_FREE)
 		slot++;
 	slots[slot].fd = fd;
 	slots[slot].generation++;
@@ -114,7 +114,7 @@ int64_t bed_attach(struct bed *bed, int fd)
 	error = bed_answer(bed, "attach", bed->loop.ops->attach(&bed->loop, slot));
 	if (error) {
 		free_active(bed, slot);
-		slots[slot].fd = -1;
+		slots[slot].fd = REACTOR_FD_FREE;
 		return error;
 	}
 	bed->last_slot = slot;
@@ -147,7 +147,7 @@ static void on_received(struct reactor_loop *loop, uint32_t slot, const uint8_t 
 	struct bed_conn *conn = &bed->conns[slot];
 
 	enter_upcall(bed);
-	bed_check(bed, loop->slots[slot].fd >= 0, "received for a free slot");
+	bed_check(bed, loop->slots[slot].fd != REACTOR_FD_FREE, "received for a free slot");
 	bed_check(bed, !conn->closing, "received after close");
 	bed_check(bed, conn->end == END_NONE, "received after the end");
 	if (!loop->slots[slot].active)
@@ -189,7 +189,7 @@ static void on_closed(struct reactor_loop *loop, uint32_t slot)
 	bed_check(bed, bed->conns[slot].closing, "closed without a close");
 	bed_check(bed, fcntl(loop->slots[slot].fd, F_GETFD) < 0, "closed, but its fd is open");
 	free_active(bed, slot);
-	loop->slots[slot].fd = -1;
+	loop->slots[slot].fd = REACTOR_FD_FREE;
 	bed->closed++;
 	bed->in_upcall = false;
 }
@@ -200,6 +200,8 @@ static const struct reactor_upcalls upcalls = {
 	.sent = on_sent,
 	.closed = on_closed,
 };
+
+const struct reactor_upcalls *const bed_upcalls = &upcalls;
 
 int bed_send(struct bed *bed, uint32_t slot, size_t len)
 {
@@ -278,10 +280,20 @@ static void peer_read(struct bed *bed, struct bed_peer *peer)
 	}
 }
 
+static void note_pause(struct bed *bed)
+{
+	uint64_t now = bed_now_ns();
+
+	if (bed->last_step_ns && now - bed->last_step_ns > bed->longest_pause_ns)
+		bed->longest_pause_ns = now - bed->last_step_ns;
+	bed->last_step_ns = now;
+}
+
 void bed_step(struct bed *bed)
 {
 	int error;
 
+	note_pause(bed);
 	for (unsigned i = 0; i < bed->peer_count; i++) {
 		struct bed_peer *peer = &bed->peers[i];
 
@@ -301,6 +313,8 @@ void bed_step(struct bed *bed)
 
 void bed_steps(struct bed *bed, unsigned count)
 {
+	if (bed->deep)
+		count *= DEEP_STEPS;
 	while (count-- > 0)
 		bed_step(bed);
 }
@@ -371,129 +385,4 @@ void bed_reset(struct bed_peer *peer)
 	assert_int_equal(setsockopt(peer->fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now)), 0);
 	close(peer->fd);
 	peer->fd = -1;
-}
-
-static struct bed *bed_open(const struct reactor_ops *ops)
-{
-	struct bed *bed = calloc(1, sizeof(*bed));
-	uint16_t port;
-
-	assert_non_null(bed);
-	bed->loop = (struct reactor_loop){
-		.ops = ops, .up = &upcalls, .core = bed, .slot_max = BED_SLOTS};
-	bed->loop.slots = calloc(BED_SLOTS, sizeof(struct reactor_slot));
-	bed->loop.engine = calloc(1, ops->loop_size);
-	assert_non_null(bed->loop.slots);
-	assert_non_null(bed->loop.engine);
-	for (uint32_t slot = 0; slot < BED_SLOTS; slot++)
-		bed->loop.slots[slot].fd = -1;
-	assert_int_equal(bed_answer(bed, "init", ops->init(&bed->loop)), 0);
-	bed->listen_fd = bed_listener(&port, BED_SLOTS);
-	assert_int_equal(bed_answer(bed, "listen", ops->listen(&bed->loop, bed->listen_fd)), 0);
-	return bed;
-}
-
-static unsigned open_slots(const struct bed *bed)
-{
-	unsigned count = 0;
-
-	for (uint32_t slot = 0; slot < BED_SLOTS; slot++)
-		count += bed->loop.slots[slot].fd >= 0;
-	return count;
-}
-
-static void bed_end(struct bed *bed)
-{
-	for (uint32_t slot = 0; slot < BED_SLOTS; slot++)
-		if (bed->loop.slots[slot].fd >= 0 && !bed->conns[slot].closing)
-			bed_close_conn(bed, slot);
-	bed_until(bed, open_slots(bed) == 0);
-	bed->loop.ops->fini(&bed->loop);
-	for (unsigned i = 0; i < bed->peer_count; i++)
-		if (bed->peers[i].fd >= 0)
-			close(bed->peers[i].fd);
-	close(bed->listen_fd);
-	free(bed->loop.engine);
-	free(bed->loop.slots);
-	free(bed);
-}
-
-static unsigned open_files(void)
-{
-	DIR *dir = opendir("/proc/self/fd");
-	unsigned count = 0;
-
-	assert_non_null(dir);
-	while (readdir(dir))
-		count++;
-	closedir(dir);
-	return count;
-}
-
-struct bed_test {
-	const struct reactor_ops *ops;
-	const struct bed_case *what;
-};
-
-/* A case that fails leaves its bed behind: a reactor's threads may be in it. */
-static void test_body(void **state)
-{
-	const struct bed_test *test = *state;
-	char reason[256] = "";
-	unsigned files;
-	struct bed *bed;
-
-	if (test->ops->probe(reason, sizeof(reason))) {
-		print_message("# %s: %s\n", test->ops->name, reason);
-		skip();
-	}
-	alarm(CASE_SECONDS);
-	files = open_files();
-	bed = bed_open(test->ops);
-	test->what->run(bed);
-	bed_end(bed);
-	assert_int_equal(open_files(), files);
-	alarm(0);
-}
-
-static void raise_file_limit(void)
-{
-	struct rlimit limit;
-
-	getrlimit(RLIMIT_NOFILE, &limit);
-	limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
-}
-
-/* Names and tests live as long as the program. */
-int bed_run_cases(const char *group, const struct bed_case *cases, size_t count)
-{
-	size_t reactors, total;
-	const struct reactor_ops *const *all = reactor_all(&reactors);
-	struct CMUnitTest *tests = calloc(reactors * count, sizeof(*tests));
-	struct bed_test *matrix = calloc(reactors * count, sizeof(*matrix));
-	int failed = 1;
-
-	if (!tests || !matrix)
-		goto out;
-	fill_pattern();
-	raise_file_limit();
-	for (total = 0; total < reactors * count; total++) {
-		struct bed_test *test = &matrix[total];
-		char *name;
-
-		*test = (struct bed_test){all[total / count], &cases[total % count]};
-		if (asprintf(&name, "%s: %s", test->ops->name, test->what->name) < 0)
-			goto out;
-		tests[total] = (struct CMUnitTest){
-			.name = name, .test_func = test_body, .initial_state = test};
-	}
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	failed = _cmocka_run_group_tests(group, tests, total, NULL, NULL);
-	for (size_t i = 0; i < total; i++)
-		free((char *)tests[i].name);
-out:
-	free(matrix);
-	free(tests);
-	return failed;
 }

@@ -70,7 +70,9 @@ struct bed {
 	int held_fd; /* with hold_accepted: accepted but not attached */
 	bool hold_accepted;
 	bool in_run, in_upcall;
-	const char *unwritten; /* the op that answered -ENOSYS */
+	uint64_t last_step_ns, longest_pause_ns; /* between steps: the loop at rest */
+	bool deep;                               /* parked connections lose their sockets, soon */
+	const char *unwritten;                   /* the op that answered -ENOSYS */
 	char fault[160];
 	/* The test's own part in the upcalls; NULL: none. */
 	void (*on_received)(struct bed *bed, uint32_t slot, ssize_t n);
@@ -82,8 +84,15 @@ struct bed_case {
 	void (*run)(struct bed *bed);
 };
 
-/* Runs every case on every reactor as cmocka tests "reactor: case". */
+/* Runs every case on every reactor as cmocka tests "reactor: case", and on those that have
+ * level deep "reactor at deep: case". */
 int bed_run_cases(const char *group, const struct bed_case *cases, size_t count);
+/* The latter alone. */
+int bed_run_deep_cases(const char *group, const struct bed_case *cases, size_t count);
+
+/* Between fixture.c and fixture_run.c. */
+extern const struct reactor_upcalls *const bed_upcalls;
+void bed_fill_pattern(void);
 
 /* In upcalls or out of them: notes `fault` unless `held`. */
 void bed_check(struct bed *bed, bool held, const char *fault);

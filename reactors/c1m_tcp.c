@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * reactors/ - c1m: from a TCP socket to its state and back.
+ * build-pkg: libmnl
+ * Source: kernel net/ipv4/tcp.c, tcp_ipv4.c, ip_sockglue.c; tcp(7), ip(7).
+ *
+ * linux/tcp.h, not netinet/tcp.h: the latter lacks struct tcp_repair_window.
+ */
+#include "reactors/c1m_tcp.h"
+
+#include <errno.h>
+#include <linux/sockios.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Kernel-internal numbers that TCP_INFO and TCP_REPAIR_OPTIONS speak in. */
+enum { STATE_ESTABLISHED = 1, KIND_MSS = 2, KIND_WINDOW = 3, KIND_SACK = 4, KIND_TIMESTAMP = 8 };
+
+/* Of tcpi_options, newer than many a linux/tcp.h: timestamps count microseconds. */
+#define OPTION_USEC_TS 64
+
+/* What a new socket has room for at once, less than tcp_rmem's default. */
+#define ROOM_BYTES 65536u
+
+static int set(int fd, int option, int value)
+{
+	return setsockopt(fd, IPPROTO_TCP, option, &value, sizeof(value)) ? -errno : 0;
+}
+
+static int get(int fd, int option, void *value, socklen_t size)
+{
+	return getsockopt(fd, IPPROTO_TCP, option, value, &size) ? -errno : 0;
+}
+
+/*
+ * Ends repair mode without a packet. It has cleared SO_REUSEADDR, which accepted sockets have
+ * from their listener and clients that choose their ports set: what is in TIME_WAIT without
+ * it keeps the next server from its port.
+ */
+static int end_repair(int fd)
+{
+	int error = set(fd, TCP_REPAIR, TCP_REPAIR_OFF_NO_WP), one = 1;
+
+	if (!error && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)))
+		error = -errno;
+	return error;
+}
+
+int c1m_tcp_probe(int fd)
+{
+	int error = set(fd, TCP_REPAIR, TCP_REPAIR_ON);
+
+	return error ? error : end_repair(fd);
+}
+
+int c1m_tcp_name(int fd, struct c1m_record *record)
+{
+	struct sockaddr_in local = {0}, peer = {0};
+	socklen_t local_size = sizeof(local), peer_size = sizeof(peer);
+
+	if (getsockname(fd, (struct sockaddr *)&local, &local_size) ||
+	    getpeername(fd, (struct sockaddr *)&peer, &peer_size))
+		return -errno;
+	if (local.sin_family != AF_INET || peer.sin_family != AF_INET)
+		return -EAFNOSUPPORT;
+	record->tuple = (struct c1m_tuple){local.sin_addr.s_addr, peer.sin_addr.s_addr,
+					   local.sin_port, peer.sin_port};
+	record->flags |= C1M_NAMED;
+	return 0;
+}
+
+/* ---- reading out ---- */
+
+/* ECN can not be switched on again, and the peer would go on to count on it. */
+static int judge(int fd, const struct tcp_info *info)
+{
+	int unread = 0, unacknowledged = 0;
+
+	if (info->tcpi_options & (TCPI_OPT_ECN | TCPI_OPT_ECN_SEEN))
+		return -EOPNOTSUPP;
+	if (ioctl(fd, SIOCINQ, &unread) || ioctl(fd, SIOCOUTQ, &unacknowledged))
+		return -errno;
+	if (info->tcpi_state != STATE_ESTABLISHED || info->tcpi_ca_state != TCP_CA_Open ||
+	    info->tcpi_unacked || info->tcpi_notsent_bytes || unread || unacknowledged)
+		return -EAGAIN;
+	return 0;
+}
+
+int c1m_tcp_settled(int fd)
+{
+	struct tcp_info info;
+	int error = get(fd, TCP_INFO, &info, sizeof(info));
+
+	return error ? error : judge(fd, &info);
+}
+
+static int get_sequence(int fd, int queue, uint32_t *sequence)
+{
+	int error = set(fd, TCP_REPAIR_QUEUE, queue);
+
+	return error ? error : get(fd, TCP_QUEUE_SEQ, sequence, sizeof(*sequence));
+}
+
+/* rcv_wup is how far we have told the peer that we have read: short of recv_seq, an
+ * acknowledgement is still due. */
+static int read_windows(int fd, struct c1m_record *record)
+{
+	struct tcp_repair_window window;
+	int error = get(fd, TCP_REPAIR_WINDOW, &window, sizeof(window));
+
+	if (error)
+		return error;
+	if (window.rcv_wup != record->tcp.recv_seq)
+		return -EAGAIN;
+	record->tcp.snd_wl1 = window.snd_wl1;
+	record->tcp.snd_wnd = window.snd_wnd;
+	record->tcp.max_window = window.max_window;
+	record->tcp.rcv_wnd = window.rcv_wnd;
+	return 0;
+}
+
+/*
+ * The kernel's clock of TCP timestamps, less its bit 0: since Linux 6.7 that bit of
+ * TCP_TIMESTAMP says, in both directions, whether they count microseconds (where a route has
+ * the feature tcp_usec_ts) or milliseconds. A record has it in the same place.
+ */
+static uint32_t timestamp_clock(bool microseconds)
+{
+	struct timespec now;
+	uint64_t value;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (microseconds)
+		value = (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+	else
+		value = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+	return (uint32_t)value & ~1u;
+}
+
+/* Rounded up: a timestamp must never step back, or the peer would drop the segment as one of
+ * a former lap (PAWS, RFC 7323 section 5). */
+static int read_timestamp(int fd, bool microseconds, struct c1m_record *record)
+{
+	uint32_t value;
+	int error = get(fd, TCP_TIMESTAMP, &value, sizeof(value));
+
+	if (error)
+		return error;
+	value = (value + 2) & ~1u;
+	record->tcp.timestamp = (value - timestamp_clock(microseconds)) | microseconds;
+	return 0;
+}
+
+static int read_state(int fd, struct c1m_record *record)
+{
+	struct tcp_info info;
+	int error, mss = 0, nodelay = 0;
+
+	if ((error = get(fd, TCP_INFO, &info, sizeof(info))) || (error = judge(fd, &info)) ||
+	    (error = get_sequence(fd, TCP_SEND_QUEUE, &record->tcp.send_seq)) ||
+	    (error = get_sequence(fd, TCP_RECV_QUEUE, &record->tcp.recv_seq)) ||
+	    (error = read_windows(fd, record)) ||
+	    (error = read_timestamp(fd, info.tcpi_options & OPTION_USEC_TS, record)) ||
+	    (error = get(fd, TCP_MAXSEG, &mss, sizeof(mss))) ||
+	    (error = get(fd, TCP_NODELAY, &nodelay, sizeof(nodelay))))
+		return error;
+	record->mss = (uint16_t)mss; /* in repair mode: the peer's, not what is left of it */
+	record->wscales = (uint8_t)(info.tcpi_snd_wscale | info.tcpi_rcv_wscale << 4);
+	record->flags &= (uint8_t) ~(C1M_SACK | C1M_WSCALE | C1M_TIMESTAMPS | C1M_NODELAY);
+	record->flags |= info.tcpi_options & TCPI_OPT_SACK ? C1M_SACK : 0;
+	record->flags |= info.tcpi_options & TCPI_OPT_WSCALE ? C1M_WSCALE : 0;
+	record->flags |= info.tcpi_options & TCPI_OPT_TIMESTAMPS ? C1M_TIMESTAMPS : 0;
+	record->flags |= nodelay ? C1M_NODELAY : 0;
+	return 0;
+}
+
+/* Disconnected in repair mode a socket goes without a packet, and can still be asked what
+ * it had received when it went. */
+static int leave(int fd, uint32_t recv_seq)
+{
+	const struct sockaddr none = {.sa_family = AF_UNSPEC};
+	uint32_t last = 0;
+	int error = connect(fd, &none, sizeof(none)) ? -errno : 0;
+
+	if (!error)
+		error = get(fd, TCP_QUEUE_SEQ, &last, sizeof(last));
+	close(fd);
+	return error || last != recv_seq ? -ECONNABORTED : 0;
+}
+
+int c1m_tcp_read_out(int fd, struct c1m_record *record)
+{
+	int error = set(fd, TCP_REPAIR, TCP_REPAIR_ON);
+
+	if (error)
+		return error;
+	error = read_state(fd, record);
+	if (!error)
+		return leave(fd, record->tcp.recv_seq);
+	end_repair(fd);
+	return error;
+}
+
+/* ---- making it again ---- */
+
+static int set_sequence(int fd, int queue, uint32_t sequence)
+{
+	int error = set(fd, TCP_REPAIR_QUEUE, queue);
+
+	return error ? error : set(fd, TCP_QUEUE_SEQ, (int)sequence);
+}
+
+static struct sockaddr_in address(uint32_t addr, uint16_t port)
+{
+	return (struct sockaddr_in){
+		.sin_family = AF_INET, .sin_addr.s_addr = addr, .sin_port = port};
+}
+
+/* Trap: TCP_REPAIR lets bind pass by whoever else has the port (SK_FORCE_REUSE), which
+ * SO_REUSEADDR would undo before. */
+static int set_ends(int fd, const struct c1m_tuple *tuple)
+{
+	const struct sockaddr_in local = address(tuple->local_addr, tuple->local_port);
+	const struct sockaddr_in peer = address(tuple->peer_addr, tuple->peer_port);
+
+	if (bind(fd, (const struct sockaddr *)&local, sizeof(local)) ||
+	    connect(fd, (const struct sockaddr *)&peer, sizeof(peer)))
+		return -errno;
+	return 0;
+}
+
+static int set_options(int fd, const struct c1m_record *record)
+{
+	struct tcp_repair_opt options[4] = {{KIND_MSS, record->mss}};
+	unsigned count = 1;
+
+	if (record->flags & C1M_WSCALE)
+		options[count++] = (struct tcp_repair_opt){
+			KIND_WINDOW, (record->wscales & 15u) | (uint32_t)(record->wscales >> 4)
+								       << 16};
+	if (record->flags & C1M_SACK)
+		options[count++] = (struct tcp_repair_opt){KIND_SACK, 0};
+	if (record->flags & C1M_TIMESTAMPS)
+		options[count++] = (struct tcp_repair_opt){KIND_TIMESTAMP, 0};
+	if (setsockopt(fd, IPPROTO_TCP, TCP_REPAIR_OPTIONS, options,
+		       count * (socklen_t)sizeof(options[0])))
+		return -errno;
+	return 0;
+}
+
+/* Trap: connect has fixed the segment size for an MSS of 536, and the repair option does
+ * not change that; setting IP options, to none, has it worked out again, from the window too. */
+static int sync_mss(int fd)
+{
+	return setsockopt(fd, IPPROTO_IP, IP_OPTIONS, "", 0) ? -errno : 0;
+}
+
+static int set_windows(int fd, const struct c1m_record *record)
+{
+	const struct tcp_repair_window window = {
+		.snd_wl1 = record->tcp.snd_wl1,
+		.snd_wnd = record->tcp.snd_wnd,
+		.max_window = record->tcp.max_window,
+		.rcv_wnd = record->tcp.rcv_wnd,
+		.rcv_wup = record->tcp.recv_seq,
+	};
+	int room = (int)record->tcp.rcv_wnd;
+
+	/* The peer may fill the window that it was promised. SO_RCVBUF doubles the value. */
+	if (record->tcp.rcv_wnd > ROOM_BYTES)
+		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof(room));
+	if (setsockopt(fd, IPPROTO_TCP, TCP_REPAIR_WINDOW, &window, sizeof(window)))
+		return -errno;
+	return 0;
+}
+
+static int set_timestamp(int fd, const struct c1m_record *record)
+{
+	uint32_t value = record->tcp.timestamp;
+
+	if (!(record->flags & C1M_TIMESTAMPS))
+		return 0;
+	return set(fd, TCP_TIMESTAMP, (int)(value + timestamp_clock(value & 1)));
+}
+
+static int set_state(int fd, const struct c1m_record *record)
+{
+	int error;
+
+	if ((error = set(fd, TCP_REPAIR, TCP_REPAIR_ON)) ||
+	    (error = set_sequence(fd, TCP_SEND_QUEUE, record->tcp.send_seq)) ||
+	    (error = set_sequence(fd, TCP_RECV_QUEUE, record->tcp.recv_seq)) ||
+	    (error = set_ends(fd, &record->tuple)) || (error = set_options(fd, record)) ||
+	    (error = set_timestamp(fd, record)) || (error = set_windows(fd, record)) ||
+	    (error = sync_mss(fd)) ||
+	    (record->flags & C1M_NODELAY && (error = set(fd, TCP_NODELAY, 1))))
+		return error;
+	return end_repair(fd);
+}
+
+int c1m_tcp_restore(const struct c1m_record *record, unsigned mark)
+{
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int error;
+
+	if (fd < 0)
+		return -errno;
+	error = setsockopt(fd, SOL_SOCKET, SO_MARK, &mark, sizeof(mark)) ? -errno : 0;
+	if (!error)
+		error = set_state(fd, record);
+	if (!error)
+		return fd;
+	c1m_tcp_discard(fd);
+	return error;
+}
+
+void c1m_tcp_discard(int fd)
+{
+	set(fd, TCP_REPAIR, TCP_REPAIR_ON);
+	close(fd);
+}
