@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* harness/core/ - a worker: its thread, loop, deadlines and mailbox. */
+/* harness/core/ - a worker: its thread, loop and deadlines. */
 #include "harness/core/worker.h"
 
 #include <errno.h>
@@ -13,6 +13,7 @@
 #include "harness/common/clock.h"
 #include "harness/core/conn.h"
 #include "harness/core/keys.h"
+#include "harness/core/mailbox.h"
 #include "harness/core/trim.h"
 
 /* Deadlines are kept in ticks of a second, in 16 bits: good for nine hours. */
@@ -111,81 +112,6 @@ static void trim(struct worker *worker)
 	trim_memory();
 }
 
-/* ---- mailbox ---- */
-
-/* The worker that this thread is; for the signal handler. */
-static _Thread_local struct worker *self;
-
-static void on_wake_signal(int signal)
-{
-	(void)signal;
-	if (self)
-		self->config.reactor->wake(&self->loop);
-}
-
-/* What a reactor is woken with is a descriptor. Where it is known in the worker's table alone,
- * the worker wakes itself. SIGURG: by default it does nothing to anybody. */
-static void wake(struct worker *worker)
-{
-	if (worker->config.own_files)
-		pthread_kill(worker->thread, SIGURG);
-	else
-		worker->config.reactor->wake(&worker->loop);
-}
-
-static void answer_calls(struct worker *worker)
-{
-	struct worker_call *call, *next;
-
-	if (!atomic_exchange(&worker->mail, false))
-		return;
-	pthread_mutex_lock(&worker->mutex);
-	call = worker->calls;
-	worker->calls = NULL;
-	pthread_mutex_unlock(&worker->mutex);
-	for (; call; call = next) {
-		next = call->next;
-		call->run(worker, call->arg);
-		pthread_mutex_lock(&worker->mutex);
-		call->done = true;
-		pthread_cond_broadcast(&worker->answered);
-		pthread_mutex_unlock(&worker->mutex);
-	}
-}
-
-void worker_post(struct worker *worker, struct worker_call *call)
-{
-	pthread_mutex_lock(&worker->mutex);
-	call->done = false;
-	call->next = worker->calls;
-	worker->calls = call;
-	/* A worker that ended answers nobody: its calls are done at once. */
-	if (worker->stopped) {
-		worker->calls = call->next;
-		call->done = true;
-	}
-	atomic_store(&worker->mail, true);
-	if (!call->done)
-		wake(worker);
-	pthread_mutex_unlock(&worker->mutex);
-}
-
-void worker_wait(struct worker *worker, struct worker_call *call)
-{
-	pthread_mutex_lock(&worker->mutex);
-	while (!call->done)
-		pthread_cond_wait(&worker->answered, &worker->mutex);
-	pthread_mutex_unlock(&worker->mutex);
-}
-
-void worker_call(struct worker *worker, void (*run)(struct worker *, void *), void *arg)
-{
-	struct worker_call call = {.run = run, .arg = arg};
-
-	worker_post(worker, &call);
-	worker_wait(worker, &call);
-}
-
 /* ---- the thread ---- */
 
 /* As many as may be for now. */
@@ -268,7 +194,7 @@ static int turn(struct worker *worker)
 	if (rc)
 		return rc;
 	listener_turn(worker);
-	answer_calls(worker);
+	mailbox_answer(worker);
 	if (worker->stopping)
 		go_on_stopping(worker);
 	else
@@ -372,14 +298,14 @@ static void *worker_main(void *arg)
 	struct worker *worker = birth->worker;
 	int rc = start_loop(worker, birth);
 
-	self = rc ? NULL : worker;
+	mailbox_open(rc ? NULL : worker);
 	report_birth(birth, rc);
 	if (rc)
 		return NULL;
 	while (!rc && !(worker->stopping && !worker->slots.in_use))
 		rc = turn(worker);
 	worker_ended(worker, rc);
-	self = NULL;
+	mailbox_open(NULL);
 	if (!rc)
 		worker->config.reactor->fini(&worker->loop);
 	return NULL;
@@ -388,12 +314,11 @@ static void *worker_main(void *arg)
 /* With the signals blocked that are the main thread's. */
 static int start_thread(struct worker *worker, struct worker_birth *birth)
 {
-	struct sigaction action = {.sa_handler = on_wake_signal, .sa_flags = SA_RESTART};
 	sigset_t all, before;
-	int rc;
+	int rc = worker->config.own_files ? mailbox_allow_signals() : 0;
 
-	if (worker->config.own_files)
-		sigaction(SIGURG, &action, NULL);
+	if (rc)
+		return rc;
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &before);
 	rc = -pthread_create(&worker->thread, NULL, worker_main, birth);

@@ -3,7 +3,6 @@
 #include "harness/load/load_worker.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -12,28 +11,11 @@
 #include "harness/common/clock.h"
 #include "harness/core/conn.h"
 #include "harness/core/keys.h"
-#include "harness/load/plan.h"
-
-#define TLS13 0x0304
-/* A server that has more to answer is not silent for so long. */
-#define WAVE_STALL_MS 250
-
-/* The app's bytes of a connection. */
-struct load_conn {
-	uint64_t start_ns;         /* of the connect; while it is being established */
-	struct response *response; /* while one is expected; ours */
-	size_t request_sent;
-	bool new_keys; /* the response must come under keys that the server has changed */
-};
-
-static struct load_worker *load_worker(const struct worker *worker)
-{
-	return worker->config.app_data;
-}
+#include "harness/load/load_phase.h"
 
 /* ---- phases ---- */
 
-static void begin_phase(struct load_worker *lw, enum load_phase phase)
+void load_phase_begin(struct load_worker *lw, enum load_phase phase)
 {
 	lw->phase = phase;
 	lw->ok = lw->failed = 0;
@@ -42,7 +24,7 @@ static void begin_phase(struct load_worker *lw, enum load_phase phase)
 	lw->failures = (struct tally){0};
 }
 
-static void end_phase(struct load_worker *lw)
+void load_phase_end(struct load_worker *lw)
 {
 	struct load_shared *shared = lw->shared;
 
@@ -53,7 +35,7 @@ static void end_phase(struct load_worker *lw)
 	pthread_mutex_unlock(&shared->mutex);
 }
 
-static void count(struct load_worker *lw, const char *failure)
+void load_count(struct load_worker *lw, const char *failure)
 {
 	lw->last_ns = clock_now_ns();
 	if (failure) {
@@ -67,174 +49,8 @@ static void count(struct load_worker *lw, const char *failure)
 /* One of the pending results has come. */
 static void settle_one(struct load_worker *lw, const char *failure)
 {
-	count(lw, failure);
+	load_count(lw, failure);
 	lw->pending--;
-}
-
-/* ---- ramp ---- */
-
-/* A signal (a worker with its own table of open files is woken by one) does not end a connect
- * but the wait for it. */
-static int await_connected(int fd, unsigned timeout_s)
-{
-	struct pollfd connecting = {.fd = fd, .events = POLLOUT};
-	int error = ETIMEDOUT;
-	socklen_t len = sizeof(error);
-	int rc;
-
-	do
-		rc = poll(&connecting, 1, (int)(timeout_s * 1000));
-	while (rc < 0 && errno == EINTR);
-	if (rc > 0)
-		getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len);
-	errno = error;
-	return error ? -1 : 0;
-}
-
-static int connect_to(int fd, const struct load_worker *lw)
-{
-	int rc = connect(fd, (const struct sockaddr *)&lw->server, sizeof(lw->server));
-
-	if (rc < 0 && errno == EINTR)
-		rc = await_connected(fd, lw->worker.config.handshake_timeout_s);
-	return rc;
-}
-
-/* Blocking, because on the loopback it never has to wait, and because with `plain` nothing but
- * the end of the connect says that the connection is there. The time-out bounds it all the
- * same: a SYN that is dropped is repeated only after a second. */
-static int connect_from(const struct load_worker *lw, const struct sockaddr_in *source, int *error)
-{
-	const struct timeval timeout = {.tv_sec = lw->worker.config.handshake_timeout_s};
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	int one = 1;
-
-	*error = errno;
-	if (fd < 0)
-		return -1;
-	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
-	/* An earlier run may have left the tuple in TIME_WAIT. */
-	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-	if (!bind(fd, (const struct sockaddr *)source, sizeof(*source)) && !connect_to(fd, lw))
-		return fd;
-	/* What connect(2) says when SO_SNDTIMEO ran out. */
-	*error = errno == EINPROGRESS ? ETIMEDOUT : errno;
-	close(fd);
-	return -1;
-}
-
-static void start_one(struct load_worker *lw)
-{
-	struct worker *worker = &lw->worker;
-	uint64_t start_ns = clock_now_ns();
-	struct sockaddr_in source;
-	struct conn *conn = NULL;
-	int fd, error;
-
-	plan_source(&lw->server, lw->first + lw->started++, &source);
-	fd = connect_from(lw, &source, &error);
-	if (fd >= 0)
-		conn = conn_open(worker, fd, &error);
-	if (!conn) {
-		count(lw, errno_name(error));
-		return;
-	}
-	((struct load_conn *)conn_app(conn))->start_ns = start_ns;
-	lw->in_flight++;
-	conn_output(worker, conn);
-}
-
-/* Those not yet tried are failures. */
-static void give_up(struct load_worker *lw)
-{
-	uint32_t left = lw->quota - lw->started;
-
-	lw->failed += left;
-	tally_add(&lw->failures, lw->shared->halt_cause, left);
-	lw->started = lw->quota;
-}
-
-/* Every socket that handshakes; how many. */
-static nfds_t list_handshaking(const struct worker *worker, struct pollfd *fds)
-{
-	nfds_t count = 0;
-
-	for (uint32_t slot = 0; slot < worker->slots.top; slot++)
-		if (worker->slots.table[slot].fd >= 0 && !conn_is_open(worker, slot))
-			fds[count++] = (struct pollfd){.fd = worker->slots.table[slot].fd,
-						       .events = POLLIN};
-	return count;
-}
-
-/* Until the server has answered everyone, or, having closed its gate, answers nobody any
- * more. Nothing is read meanwhile, so that none of the handshakes can end. */
-static void await_answers(struct load_worker *lw)
-{
-	struct pollfd *fds = calloc(lw->in_flight + 1, sizeof(*fds));
-	nfds_t left = fds ? list_handshaking(&lw->worker, fds) : 0;
-
-	while (left && poll(fds, left, WAVE_STALL_MS) > 0) {
-		nfds_t still = 0;
-
-		for (nfds_t i = 0; i < left; i++)
-			if (!fds[i].revents)
-				fds[still++] = fds[i];
-		left = still;
-	}
-	free(fds);
-}
-
-static void ramp_on(struct load_worker *lw)
-{
-	bool wave = lw->waves && !lw->in_flight && lw->started < lw->quota;
-
-	if (lw->waves && lw->in_flight)
-		return;
-	while (lw->started < lw->quota && lw->in_flight < lw->in_flight_max) {
-		if (atomic_load(&lw->shared->halted))
-			give_up(lw);
-		else
-			start_one(lw);
-	}
-	if (wave)
-		await_answers(lw);
-	if (lw->started == lw->quota && !lw->in_flight)
-		end_phase(lw);
-}
-
-void load_worker_ramp(struct worker *worker, void *unused)
-{
-	struct load_worker *lw = load_worker(worker);
-
-	(void)unused;
-	begin_phase(lw, LOAD_RAMP);
-	lw->started = lw->in_flight = 0;
-	lw->sample_count = 0;
-}
-
-static void note_protocol(struct load_worker *lw, const struct conn *conn)
-{
-	struct tls_info info = {0};
-
-	lw->worker.config.tls->info(conn->tls, &info);
-	if (info.protocol == TLS13)
-		lw->tls13++;
-	else if (info.protocol)
-		lw->other_protocol++;
-	else
-		lw->no_protocol++;
-}
-
-static void on_established(struct worker *worker, struct conn *conn)
-{
-	struct load_worker *lw = load_worker(worker);
-	struct load_conn *lc = conn_app(conn);
-
-	count(lw, NULL);
-	lw->samples_us[lw->sample_count++] = (uint32_t)((lw->last_ns - lc->start_ns) / NS_PER_US);
-	lw->in_flight--;
-	lw->open++;
-	note_protocol(lw, conn);
 }
 
 /* ---- rounds ---- */
@@ -279,7 +95,7 @@ void load_worker_round(struct worker *worker, void *unused)
 	struct load_worker *lw = load_worker(worker);
 
 	(void)unused;
-	begin_phase(lw, LOAD_ROUND);
+	load_phase_begin(lw, LOAD_ROUND);
 	for_all_open(lw, ask);
 	pthread_barrier_wait(&lw->shared->sent);
 }
@@ -312,7 +128,7 @@ void load_worker_active(struct worker *worker, void *unused)
 	double share = lw->shared->active_fraction * (double)lw->open;
 
 	(void)unused;
-	begin_phase(lw, LOAD_ACTIVE);
+	load_phase_begin(lw, LOAD_ACTIVE);
 	lw->active = lw->open && share < 1 ? 1 : (uint32_t)(share + 0.5);
 	if (lw->active)
 		ask_some(lw, lw->active);
@@ -349,12 +165,12 @@ static void sweep_on(struct load_worker *lw)
 			lw->act(lw, conn);
 	}
 	if (!lw->pending)
-		end_phase(lw);
+		load_phase_end(lw);
 }
 
 static void begin_sweep(struct load_worker *lw, void (*act)(struct load_worker *, struct conn *))
 {
-	begin_phase(lw, LOAD_SWEEP);
+	load_phase_begin(lw, LOAD_SWEEP);
 	lw->act = act;
 	lw->next = 0;
 }
@@ -458,7 +274,7 @@ static void close_on(struct load_worker *lw)
 			finish(lw, conn);
 	}
 	if (!lw->pending)
-		end_phase(lw);
+		load_phase_end(lw);
 }
 
 void load_worker_close(struct worker *worker, void *unused)
@@ -466,7 +282,7 @@ void load_worker_close(struct worker *worker, void *unused)
 	struct load_worker *lw = load_worker(worker);
 
 	(void)unused;
-	begin_phase(lw, LOAD_CLOSE);
+	load_phase_begin(lw, LOAD_CLOSE);
 	lw->close_slot = 0;
 }
 
@@ -480,7 +296,7 @@ static void on_gone(struct worker *worker, struct conn *conn, const char *cause)
 
 	if (conn->state == CONN_HANDSHAKE) {
 		lw->in_flight--;
-		count(lw, why);
+		load_count(lw, why);
 		return;
 	}
 	lw->open--;
@@ -500,18 +316,18 @@ static void on_turn(struct worker *worker)
 	struct load_worker *lw = load_worker(worker);
 
 	if (lw->phase == LOAD_RAMP)
-		ramp_on(lw);
+		load_ramp_turn(lw);
 	else if (lw->phase == LOAD_SWEEP)
 		sweep_on(lw);
 	else if (lw->phase == LOAD_CLOSE)
 		close_on(lw);
 	else if (lw->phase != LOAD_IDLE && !lw->pending)
-		end_phase(lw);
+		load_phase_end(lw);
 }
 
 const struct app_ops load_app = {
 	.conn_size = sizeof(struct load_conn),
-	.established = on_established,
+	.established = load_ramp_established,
 	.data = on_data,
 	.produce = on_produce,
 	.busy = on_busy,
