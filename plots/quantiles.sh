@@ -12,6 +12,8 @@ if [ -f "$1/handshake_quantiles.jsonl" ]; then
 fi
 for file in "$1"/handshake_us/*.txt; do
 	[ -s "$file" ] || continue
+	# A pilot is no cell: it only foretells the memory of one.
+	case $file in *-pilot.txt) continue ;; esac
 	name=$(basename "$file" .txt)
 	# Nearest rank: the smallest sample that at least this part of all do not exceed.
 	sort -n "$file" | awk -v order="${name%%-*}" -v cell="${name#*-}" -v steps=2000 '

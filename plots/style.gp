@@ -29,12 +29,10 @@ magnitude(x) = 10.0 ** floor(log10(x))
 round_up(x) = magnitude(x) * (x <= magnitude(x) ? 1 : x <= 2 * magnitude(x) ? 2 : \
 	x <= 5 * magnitude(x) ? 5 : 10)
 tic_step(range, parts) = round_up(1.0 * range / parts)
-thousands(x) = x < 1000 ? sprintf('%g', x) : x < 1e6 ? sprintf('%d,%03d', int(x) / 1000, \
-	int(x) % 1000) : sprintf('%d,%03d,%03d', int(x) / 1000000, int(x) / 1000 % 1000, int(x) % 1000)
 
 # 12,345 for tics, which have no format with separators in every locale.
-thousands(x) = x < 1000 ? sprintf('%g', x) : \
-	sprintf('%d,%03d', floor(x / 1000), floor(x) - 1000 * floor(x / 1000))
+thousands(x) = x < 1000 ? sprintf('%g', x) : x < 1e6 ? sprintf('%d,%03d', int(x) / 1000, \
+	int(x) % 1000) : sprintf('%d,%03d,%03d', int(x) / 1000000, int(x) / 1000 % 1000, int(x) % 1000)
 
 # The page is laid out in pixels, so that a row is equally high however many cells there are.
 # Marked lines carry their text on flags in the rows above the first cell.

@@ -13,6 +13,9 @@ cp -R "$here/.." "$top/plots"
 cp -R "$here/../../results/published" "$top/results/"
 cp -R "$here/growth" "$top/results/local/one"
 mkdir "$top/results/local/one/logs"
+for pilot in "$top/results/local/one/handshake_us"/1-*.txt; do
+	cp "$pilot" "${pilot%.txt}-pilot.txt"
+done
 cd "$top" || exit 1
 count=0
 failed=0
@@ -52,7 +55,7 @@ check "publishes a run by its name" publish one growth
 check "the directory is named after machine and date; no logs, no samples" \
 	holds cells.jsonl handshake_quantiles.jsonl manifest.json plots timeline
 check "the cells are as they were" cmp results/local/one/cells.jsonl $to/cells.jsonl
-check "a line of quantiles a cell" test "$(wc -l <$to/handshake_quantiles.jsonl)" -eq 4
+check "a line of quantiles a cell, none for its pilot" test "$(wc -l <$to/handshake_quantiles.jsonl)" -eq 4
 check "the figures are drawn" test -s $to/plots/latency.png
 check "never overwrites" refuses 'never edited' one growth
 check "takes a host" publish results/local/one growth other-1c
