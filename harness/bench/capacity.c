@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "harness/common/options.h"
+#include "harness/common/park.h"
 #include "harness/measure/text_file.h"
 
 /* Beside the connections' threads the machine has others, and the server has other maps. */
@@ -109,6 +110,7 @@ void capacity_ask_most(struct capacity_ask *ask, const struct experiment *exp)
 		.client_workers = exp->client_workers,
 		.cpus = option_cpus(),
 		.model = exp->worker_model,
+		.client_deep = !strcmp(exp->client_park, park_levels[PARK_DEEP].name),
 	};
 }
 

@@ -44,6 +44,8 @@ struct capacity_ask {
 	unsigned cpus;
 	enum worker_model model;
 	bool thread_per_connection;
+	bool server_deep; /* that side parks at level deep: without files */
+	bool client_deep;
 };
 
 /* One limit; plain values. */

@@ -86,6 +86,7 @@ static void check_limits(struct capacity_rows *rows, const struct capacity *capa
 		.model = ask->model,
 		.workers = ask->workers,
 		.cpus = ask->cpus,
+		.socketless = ask->server_deep,
 		.spread = true,
 	};
 
@@ -93,6 +94,7 @@ static void check_limits(struct capacity_rows *rows, const struct capacity *capa
 	wish.connections = (ask->connections + ask->clients - 1) / ask->clients;
 	wish.model = WORKER_AUTO;
 	wish.workers = ask->client_workers;
+	wish.socketless = ask->client_deep;
 	wish.spread = false;
 	check_tables(rows, "files a table, client", &wish);
 }

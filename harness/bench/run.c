@@ -202,6 +202,7 @@ static int check_capacity(const struct running *run, const struct matrix_cell *c
 	capacity_ask_most(&ask, &run->exp);
 	ask.connections = cell->dimension[DIM_CONNECTIONS];
 	ask.in_flight = cell->dimension[DIM_IN_FLIGHT];
+	ask.server_deep = !strcmp(cell->park, park_levels[PARK_DEEP].name);
 	ask.thread_per_connection = reactor_find(cell->reactor)->caps & REACTOR_CAP_THREADS;
 	capacity_check(&rows, &run->capacity, &ask);
 	return capacity_refuse(&rows, reason, size);

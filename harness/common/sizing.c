@@ -171,7 +171,7 @@ static int choose_own(const struct sizing_wish *wish, enum worker_model model,
 	return 0;
 }
 
-int sizing_choose(const struct sizing_wish *wish, struct sizing *sizing, char *reason,
+static int choose(const struct sizing_wish *wish, struct sizing *sizing, char *reason,
 		  size_t reason_size)
 {
 	unsigned workers = wish->workers ? wish->workers : wish->cpus;
@@ -191,4 +191,14 @@ int sizing_choose(const struct sizing_wish *wish, struct sizing *sizing, char *r
 		return choose_threads(wish, sizing, reason, reason_size);
 	return choose_own(wish, wish->model == WORKER_AUTO ? WORKER_TABLES : wish->model, sizing,
 			  reason, reason_size);
+}
+
+int sizing_choose(const struct sizing_wish *wish, struct sizing *sizing, char *reason,
+		  size_t reason_size)
+{
+	struct sizing_wish unbounded = *wish;
+
+	unbounded.files = UINT32_MAX;
+	return choose(wish->socketless && wish->connections ? &unbounded : wish, sizing, reason,
+		      reason_size);
 }

@@ -33,8 +33,9 @@ struct sizing_wish {
 	enum worker_model model;
 	unsigned workers; /* 0: as many as it takes, one a CPU at least */
 	unsigned cpus;
-	bool spread; /* a server's: SO_REUSEPORT deals the connections out by hash; else each
-			worker has its exact share */
+	bool socketless; /* level deep: idle connections have no file, so no table limits them */
+	bool spread;     /* a server's: SO_REUSEPORT deals the connections out by hash; else each
+			    worker has its exact share */
 };
 
 struct sizing {

@@ -13,6 +13,9 @@
 #include "harness/core/keys.h"
 #include "harness/load/load_phase.h"
 
+/* Level deep: connections of a worker that are asked in a round at a time. */
+#define AWAKE_MAX 1024
+
 /* ---- phases ---- */
 
 void load_phase_begin(struct load_worker *lw, enum load_phase phase)
@@ -88,18 +91,6 @@ static void for_all_open(struct load_worker *lw, void (*act)(struct load_worker 
 	}
 }
 
-/* Nothing is read before the requests of all workers have left: input is only seen by the
- * reactor's run, which is not called before this returns. */
-void load_worker_round(struct worker *worker, void *unused)
-{
-	struct load_worker *lw = load_worker(worker);
-
-	(void)unused;
-	load_phase_begin(lw, LOAD_ROUND);
-	for_all_open(lw, ask);
-	pthread_barrier_wait(&lw->shared->sent);
-}
-
 /* So many of the open connections, evenly spread over the table. */
 static void ask_some(struct load_worker *lw, uint64_t count)
 {
@@ -157,7 +148,7 @@ static void sweep_on(struct load_worker *lw)
 {
 	struct worker *worker = &lw->worker;
 
-	while (lw->next < worker->slots.top && lw->pending < lw->in_flight_max) {
+	while (lw->next < worker->slots.top && lw->pending < lw->sweep_max) {
 		uint32_t slot = lw->next++;
 		struct conn *conn = conn_is_open(worker, slot) ? keys_wake(worker, slot) : NULL;
 
@@ -168,23 +159,42 @@ static void sweep_on(struct load_worker *lw)
 		load_phase_end(lw);
 }
 
-static void begin_sweep(struct load_worker *lw, void (*act)(struct load_worker *, struct conn *))
+static void begin_sweep(struct load_worker *lw, uint32_t max,
+			void (*act)(struct load_worker *, struct conn *))
 {
 	load_phase_begin(lw, LOAD_SWEEP);
 	lw->act = act;
+	lw->sweep_max = max;
 	lw->next = 0;
 }
 
 void load_worker_fetch(struct worker *worker, void *unused)
 {
 	(void)unused;
-	begin_sweep(load_worker(worker), fetch);
+	begin_sweep(load_worker(worker), load_worker(worker)->in_flight_max, fetch);
 }
 
 void load_worker_key_update(struct worker *worker, void *unused)
 {
 	(void)unused;
-	begin_sweep(load_worker(worker), update_keys);
+	begin_sweep(load_worker(worker), load_worker(worker)->in_flight_max, update_keys);
+}
+
+/* Nothing is read before the requests of all workers have left: input is only seen by the
+ * reactor's run, which is not called before this returns. At level deep only so many are awake
+ * at a time: for all of them there may be no files. */
+void load_worker_round(struct worker *worker, void *unused)
+{
+	struct load_worker *lw = load_worker(worker);
+
+	(void)unused;
+	if (worker->config.tls_config.park == PARK_DEEP) {
+		begin_sweep(lw, AWAKE_MAX, ask);
+		return;
+	}
+	load_phase_begin(lw, LOAD_ROUND);
+	for_all_open(lw, ask);
+	pthread_barrier_wait(&lw->shared->sent);
 }
 
 /* ---- requests and responses ---- */

@@ -52,6 +52,7 @@ struct load_worker {
 	uint32_t close_slot;         /* close: where it has come to */
 	uint32_t pending;            /* but in the ramp: results to come */
 	void (*act)(struct load_worker *lw, struct conn *conn); /* sweep: what each does */
+	uint32_t sweep_max;                                     /* under way at a time */
 	uint32_t next;   /* sweep: slots below it had their turn */
 	uint32_t active; /* connections that ask again and again */
 	uint64_t open;

@@ -198,6 +198,7 @@ static void resolve(struct arguments *a)
 		     "--worker-model processes: start several load generators instead, each with "
 		     "its own --first");
 	a->wish.files = limits_raise_files();
+	a->wish.socketless = a->load.park == PARK_DEEP;
 	if (sizing_choose(&a->wish, &a->load.sizing, reason, sizeof(reason)))
 		errx(2, "%s", reason);
 	/* With each CPU going from one small worker to the next, a ramp takes twice as long. */

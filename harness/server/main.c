@@ -170,6 +170,7 @@ static void resolve(struct arguments *a)
 		errx(2, "--cert and --key go together: the chain in one PEM file, its key in the "
 			"other");
 	a->wish.files = limits_raise_files();
+	a->wish.socketless = c->park == PARK_DEEP;
 	if (sizing_choose(&a->wish, &c->sizing, reason, sizeof(reason)))
 		errx(2, "%s", reason);
 }

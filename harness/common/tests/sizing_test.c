@@ -54,6 +54,22 @@ static void a_million_over_twenty_thousand_takes_sixty_four(void **state)
 	assert_in_range(s.connections_max, 16370, FILES - LIMITS_SPARE_FILES);
 }
 
+static void without_sockets_no_table_is_too_small(void **state)
+{
+	struct sizing_wish wish = {.connections = 4000000, .socketless = true, .spread = true};
+	struct sizing s;
+
+	(void)state;
+	assert_int_equal(choose(wish, &s), 0);
+	assert_int_equal(s.model, WORKER_THREADS);
+	assert_int_equal(s.workers, 2);
+	assert_int_equal(s.connections_max, 4000000);
+	/* As many as fit is still what the files allow: all may be awake. */
+	wish.connections = 0;
+	assert_int_equal(choose(wish, &s), 0);
+	assert_true(s.connections < FILES);
+}
+
 static void exact_shares_take_fewer(void **state)
 {
 	const struct sizing_wish wish = {.connections = 1000000};
@@ -202,6 +218,7 @@ int main(void)
 		cmocka_unit_test(every_share_fits_its_table),
 		cmocka_unit_test(what_can_not_be_is_invalid),
 		cmocka_unit_test(no_limit_is_one_table),
+		cmocka_unit_test(without_sockets_no_table_is_too_small),
 		cmocka_unit_test(models_have_names),
 	};
 
