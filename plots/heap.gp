@@ -29,8 +29,11 @@ set logscale xy
 set xrange [word(heap_ticks, 1) / 1.4 : word(heap_ticks, words(heap_ticks)) * 1.4]
 set yrange [low : high]
 set xtics nomirror ()
+# One close below the next would be written into it.
+crowded(i) = i < words(heap_ticks) && word(heap_ticks, i + 1) < 2.5 * word(heap_ticks, i)
 do for [i = 1 : words(heap_ticks)] {
-	set xtics add (thousands(int(word(heap_ticks, i))) word(heap_ticks, i) + 0.0)
+	set xtics add (crowded(i) ? '' : thousands(int(word(heap_ticks, i))) \
+		word(heap_ticks, i) + 0.0)
 }
 set grid xtics ytics linetype 1 linewidth 1 linecolor rgb '#E0E0E0'
 set tmargin at screen y_screen(panel_top)
