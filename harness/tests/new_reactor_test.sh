@@ -17,7 +17,9 @@ new_reactor() { # NAME: in $dir, not in reactors/
 
 new_reactor fresh >/dev/null && ${CC:-gcc} -std=gnu17 -D_GNU_SOURCE -I. -O1 -Wall -Wextra -Wshadow \
 	-Wstrict-prototypes -Wmissing-prototypes -Werror -pthread -o "$dir/contract" "$dir/fresh.c" \
-	reactors/registry.c reactors/tests/fixture.c reactors/tests/contract_loop_test.c -lcmocka
+	reactors/registry.c reactors/tests/fixture.c reactors/tests/fixture_run.c \
+	harness/bench/netns.c harness/measure/text_file.c \
+	reactors/tests/contract_loop_test.c -lcmocka
 ok $? 1 "the skeleton compiles and links"
 
 "$dir/contract" >"$dir/log" 2>&1
