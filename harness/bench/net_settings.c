@@ -7,9 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "harness/bench/netns.h"
 #include "harness/measure/text_file.h"
@@ -23,12 +20,6 @@ const char *const net_setting_names[NET_SETTINGS] = {
  * on those that wait in it; a million that close at once all wait out their time. */
 static const char *const wanted[NET_SETTINGS] = {
 	"65535", "1024 65535", "1", "65536", "2097152",
-};
-
-struct answer {
-	struct net_settings settings;
-	int error;
-	char reason[512];
 };
 
 static int path_of(char path[PATH_MAX], const char *proc_root, const char *name)
@@ -77,34 +68,15 @@ void net_settings_apply(const char *proc_root, struct net_settings *settings)
 	}
 }
 
+static void apply_inside(void *settings)
+{
+	net_settings_apply("/proc", settings);
+}
+
 int net_settings_probe(struct net_settings *settings, char *reason, size_t reason_size)
 {
-	struct answer *answer = mmap(NULL, sizeof(*answer), PROT_READ | PROT_WRITE,
-				     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	int error;
-	pid_t pid;
-
 	*settings = (struct net_settings){0};
-	if (answer == MAP_FAILED)
-		return -errno;
-	answer->error = -ECHILD; /* unless it says otherwise */
-	pid = fork();
-	if (pid == 0) {
-		answer->error = netns_enter(0, answer->reason, sizeof(answer->reason));
-		if (!answer->error)
-			net_settings_apply("/proc", &answer->settings);
-		_exit(0);
-	}
-	if (pid < 0)
-		answer->error = -errno;
-	else
-		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-			;
-	error = answer->error;
-	*settings = answer->settings;
-	snprintf(reason, reason_size, "%s", answer->reason);
-	munmap(answer, sizeof(*answer));
-	return error;
+	return netns_try(apply_inside, settings, sizeof(*settings), reason, reason_size);
 }
 
 int64_t net_settings_after(const struct net_settings *settings, const char *name)

@@ -8,6 +8,7 @@
 #include <net/if.h>
 #include <netinet/in.h>
 #include <sched.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -24,6 +25,7 @@
 struct probe_answer {
 	int error;
 	char reason[512];
+	_Alignas(max_align_t) char result[]; /* of what runs inside */
 };
 
 /* The settings that forbid user namespaces, and the value that does. */
@@ -130,9 +132,10 @@ int netns_enter(uint64_t sockets, char *reason, size_t reason_size)
 	return 0;
 }
 
-int netns_probe(char *reason, size_t reason_size)
+int netns_try(void (*inside)(void *result), void *result, size_t size, char *reason,
+	      size_t reason_size)
 {
-	struct probe_answer *answer = mmap(NULL, sizeof(*answer), PROT_READ | PROT_WRITE,
+	struct probe_answer *answer = mmap(NULL, sizeof(*answer) + size, PROT_READ | PROT_WRITE,
 					   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	int error;
 	pid_t pid;
@@ -143,6 +146,8 @@ int netns_probe(char *reason, size_t reason_size)
 	pid = fork();
 	if (pid == 0) {
 		answer->error = netns_enter(0, answer->reason, sizeof(answer->reason));
+		if (!answer->error && inside)
+			inside(answer->result);
 		_exit(0);
 	}
 	if (pid < 0)
@@ -151,9 +156,16 @@ int netns_probe(char *reason, size_t reason_size)
 		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 			;
 	error = answer->error;
+	if (size)
+		memcpy(result, answer->result, size);
 	snprintf(reason, reason_size, "%s", answer->reason);
-	munmap(answer, sizeof(*answer));
+	munmap(answer, sizeof(*answer) + size);
 	return error;
+}
+
+int netns_probe(char *reason, size_t reason_size)
+{
+	return netns_try(NULL, NULL, 0, reason, reason_size);
 }
 
 bool netns_port_answers(uint32_t addr, uint16_t port)

@@ -24,6 +24,11 @@
  */
 int netns_enter(uint64_t sockets, char *reason, size_t reason_size);
 
+/* Runs `inside` (NULL: nothing) in such a network, in a process of its own; what it leaves in
+ * `result`, `size` bytes that start as zeros, is copied back. As netns_enter. */
+int netns_try(void (*inside)(void *result), void *result, size_t size, char *reason,
+	      size_t reason_size);
+
 /* Whether netns_enter would succeed, tried in a process of its own. */
 int netns_probe(char *reason, size_t reason_size);
 
