@@ -230,6 +230,12 @@ static void figures_that_do_not_count_are_invalid(void **state)
 	result.server_cpu_percent = 49;
 	gates_at_end(&result, &no_limits);
 	assert_judged(&result, VERDICT_INVALID, "the client was the bottleneck");
+	/* In a ramp of a moment the CPUs tell nothing. */
+	result.verdict = VERDICT_PASS;
+	result.reason[0] = '\0';
+	result.ramp_s = 0.19;
+	gates_at_end(&result, &no_limits);
+	assert_judged(&result, VERDICT_PASS, "");
 	/* A busy client beside a busy server is no bottleneck. */
 	result = good_result("openssl");
 	result.client_cpu_percent = 99;
