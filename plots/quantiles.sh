@@ -1,14 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # plots/ - the handshake times of a run, a line of JSON a cell: 2,001 quantiles, least to largest, in
-# place of what may be a million samples. From handshake_us/, or from handshake_quantiles.jsonl where
-# a published run has only that. Without either there is no output.
+# place of what may be a million samples. From handshake_us/, and from handshake_quantiles.jsonl: a
+# published run has only that, one that was gone on with has both. Without either there is no output.
 # usage: plots/quantiles.sh RUN-DIRECTORY
 set -eu
 
 if [ -f "$1/handshake_quantiles.jsonl" ]; then
 	cat "$1/handshake_quantiles.jsonl"
-	exit
 fi
 for file in "$1"/handshake_us/*.txt; do
 	[ -s "$file" ] || continue

@@ -31,6 +31,7 @@ enum {
 	OPT_CONNECTIONS,
 	OPT_REPEAT,
 	OPT_OUT,
+	OPT_RESUME,
 };
 
 static const struct argp_option run_argp_options[] = {
@@ -41,6 +42,10 @@ static const struct argp_option run_argp_options[] = {
 	{"out", OPT_OUT, "DIR", 0,
 	 "Results go there (results/local/<time>-<experiment>); it must "
 	 "not exist, or be empty",
+	 0},
+	{"resume", OPT_RESUME, "DIR", 0,
+	 "Go on with the run in DIR, of this very experiment: cells that ended there stay, those "
+	 "that are missing or were skipped run",
 	 0},
 	{0},
 };
@@ -53,7 +58,7 @@ static const char run_doc[] =
 	"verdict: pass, fail (a gate did not hold), skip (can not run on this machine) or "
 	"invalid (its figures may not be compared). Results are in the directory named at the "
 	"end: cells.jsonl, one object a cell; manifest.json; logs/; handshake_us/.\n\n"
-	"Ctrl-C ends what runs and keeps the cells that are finished.\n\n"
+	"Ctrl-C ends what runs and keeps the cells that are finished; --resume runs the others.\n\n"
 	"  parkbench run experiments/smoke.cfg\n"
 	"  parkbench run experiments/c10k.cfg --only 'epoll+*' --repeat 3\n\n"
 	"Exit status: 0 all gates held, 1 a cell failed or is invalid, 2 usage or environment, "
@@ -76,6 +81,9 @@ static error_t parse_run(int key, char *arg, struct argp_state *state)
 	case OPT_OUT:
 		options->out = arg;
 		return 0;
+	case OPT_RESUME:
+		options->resume = arg;
+		return 0;
 	case ARGP_KEY_ARG:
 		if (options->experiment)
 			argp_error(state, "only one experiment at a time, not \"%s\" too", arg);
@@ -84,6 +92,8 @@ static error_t parse_run(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (!options->experiment)
 			argp_error(state, "which experiment? For example experiments/smoke.cfg");
+		if (options->resume && options->out)
+			argp_error(state, "--resume names the directory: leave --out away");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

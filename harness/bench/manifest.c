@@ -2,6 +2,8 @@
 /* harness/bench/ - manifest.json: under which circumstances a run was made. */
 #include "harness/bench/manifest.h"
 
+#include <errno.h>
+
 #include "harness/bench/result.h"
 #include "harness/common/options.h"
 #include "harness/measure/host_facts.h"
@@ -83,6 +85,21 @@ static json_t *network_json(const struct net_settings *settings)
 					      "after", *after ? after : NULL));
 	}
 	return object;
+}
+
+int manifest_resume(json_t *manifest, json_t *now, size_t cells)
+{
+	json_t *goes = json_object_get(manifest, "resumed");
+	int ret;
+
+	if (!goes) {
+		goes = json_array();
+		json_object_set_new(manifest, "resumed", goes);
+	}
+	json_object_del(now, "experiment"); /* is the same */
+	ret = json_array_append_new(goes, now);
+	ret |= json_object_set_new(manifest, "cells", json_integer((json_int_t)cells));
+	return ret ? -ENOMEM : 0;
 }
 
 json_t *manifest_make(const struct manifest_source *source)

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fnmatch.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -120,6 +121,59 @@ int matrix_build(struct matrix *matrix, const struct experiment *exp, const char
 		return 0;
 	matrix_free(matrix);
 	return -ENOENT;
+}
+
+static bool is_of(const json_t *line, const struct matrix_cell *cell)
+{
+	const char *name = json_string_value(json_object_get(line, "cell"));
+
+	if (!name || strcmp(name, cell->name) ||
+	    json_integer_value(json_object_get(line, "repeat")) != (json_int_t)cell->repeat)
+		return false;
+	for (int d = 0; d < DIMENSIONS; d++) {
+		json_t *value = dimension_json(d, cell->dimension[d]);
+		bool same = json_equal(value, json_object_get(line, dimensions[d].name));
+
+		json_decref(value);
+		if (!same)
+			return false;
+	}
+	return true;
+}
+
+static bool has_line(const json_t *lines, const struct matrix_cell *cell)
+{
+	for (size_t i = 0; i < json_array_size(lines); i++)
+		if (is_of(json_array_get(lines, i), cell))
+			return true;
+	return false;
+}
+
+static unsigned last_order(const json_t *lines)
+{
+	json_int_t last = 0;
+
+	for (size_t i = 0; i < json_array_size(lines); i++) {
+		json_int_t order =
+			json_integer_value(json_object_get(json_array_get(lines, i), "order"));
+
+		last = order > last ? order : last;
+	}
+	return (unsigned)last;
+}
+
+void matrix_leave_out(struct matrix *matrix, const json_t *lines)
+{
+	unsigned order = last_order(lines);
+	size_t count = 0;
+
+	for (size_t i = 0; i < matrix->count; i++) {
+		if (has_line(lines, &matrix->cells[i]))
+			continue;
+		matrix->cells[count] = matrix->cells[i];
+		matrix->cells[count++].order = ++order;
+	}
+	matrix->count = count;
 }
 
 void matrix_free(struct matrix *matrix)

@@ -3,6 +3,7 @@
 #ifndef HARNESS_BENCH_MATRIX_H
 #define HARNESS_BENCH_MATRIX_H
 
+#include <jansson.h>
 #include <stddef.h>
 
 #include "harness/bench/experiment.h"
@@ -37,6 +38,9 @@ struct matrix {
  */
 int matrix_build(struct matrix *matrix, const struct experiment *exp, const char *only,
 		 unsigned seed);
+/* Leaves out the cells that have a line of a cells.jsonl among `lines`; the others are numbered
+ * after these. */
+void matrix_leave_out(struct matrix *matrix, const json_t *lines);
 void matrix_free(struct matrix *matrix);
 
 #endif

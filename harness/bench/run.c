@@ -43,7 +43,8 @@ struct running {
 	struct progress progress;
 	struct cell_shared *shared;
 	struct apart apart;
-	json_t *lines; /* of the cells that have ended */
+	json_t *lines;  /* of the cells that have ended */
+	size_t planned; /* cells, with those of a run that is gone on with */
 	bool failed;
 	bool ran; /* at least one cell was not skipped */
 };
@@ -155,6 +156,18 @@ static void probe_all(struct running *run)
 	run->capacity.somaxconn = net_settings_after(&run->net_settings, "net.core.somaxconn");
 }
 
+/* The run's manifest with this go's, `now`, which is taken. */
+static json_t *add_to_manifest(const struct running *run, json_t *now)
+{
+	char unused[256];
+	json_t *manifest = rundir_manifest(run->dir.path, unused, sizeof(unused));
+
+	if (manifest && !manifest_resume(manifest, now, run->planned))
+		return manifest;
+	json_decref(manifest);
+	return NULL;
+}
+
 static int make_manifest(struct running *run)
 {
 	struct manifest_source source = {
@@ -179,6 +192,8 @@ static int make_manifest(struct running *run)
 	source.kernel_method = kernel_method_name(meter.method);
 	kernel_meter_close(&meter);
 	manifest = manifest_make(&source);
+	if (manifest && run->options->resume)
+		manifest = add_to_manifest(run, manifest);
 	ret = manifest ? rundir_write_manifest(&run->dir, manifest) : -EINVAL;
 	json_decref(manifest);
 	return ret;
@@ -365,7 +380,7 @@ static void print_outcome(const struct running *run)
 	if (run->apart.signal)
 		fprintf(stream, "\ninterrupted (%s) after %zu of %zu cells\n",
 			strsignal(run->apart.signal), json_array_size(run->lines),
-			run->matrix.count);
+			run->planned);
 	fprintf(stream, "\nresults: %s\n", run->dir.path);
 }
 
@@ -388,6 +403,20 @@ static int outcome(const struct running *run, int ret, char *error, size_t size)
 	return RUN_UNUSABLE;
 }
 
+static int resume(struct running *run, char *error, size_t size)
+{
+	int ret = rundir_resume(&run->dir, run->options->resume, run->exp.text, &run->lines, error,
+				size);
+
+	if (ret)
+		return ret;
+	matrix_leave_out(&run->matrix, run->lines);
+	if (run->matrix.count)
+		return 0;
+	snprintf(error, size, "%s has all these cells: nothing is left to run", run->dir.path);
+	return -EALREADY;
+}
+
 static int prepare(struct running *run, char *error, size_t size)
 {
 	int ret = plan(run, error, size);
@@ -399,9 +428,12 @@ static int prepare(struct running *run, char *error, size_t size)
 	if (ret)
 		return ret;
 	probe_all(run);
-	ret = rundir_create(&run->dir, run->options->out, run->exp.name, error, size);
+	ret = run->options->resume
+		      ? resume(run, error, size)
+		      : rundir_create(&run->dir, run->options->out, run->exp.name, error, size);
 	if (ret)
 		return ret;
+	run->planned = json_array_size(run->lines) + run->matrix.count;
 	ret = make_manifest(run);
 	if (ret)
 		snprintf(error, size, "%s/manifest.json can not be written: %s (is %s UTF-8?)",
@@ -419,10 +451,10 @@ int run_experiment(const struct run_options *options, char *error, size_t error_
 		return status;
 	run->options = options;
 	run->dir.cells_fd = -1;
-	run->lines = json_array();
+	run->lines = options->resume ? NULL : json_array();
 	run->shared = mmap(NULL, sizeof(*run->shared), PROT_READ | PROT_WRITE,
 			   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (run->lines && run->shared != MAP_FAILED)
+	if (run->shared != MAP_FAILED)
 		ret = prepare(run, error, error_size);
 	if (!ret) {
 		ret = execute(run);

@@ -13,6 +13,7 @@ struct run_options {
 	unsigned connections;   /* 0: as the file says */
 	unsigned repeat;        /* 0: as the file says */
 	const char *out;        /* NULL: below results/local */
+	const char *resume;     /* a run to go on with instead; NULL: none */
 	char *const *argv;      /* for the manifest */
 	FILE *table;            /* takes the table */
 	FILE *progress;

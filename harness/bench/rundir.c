@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "harness/bench/result.h"
 #include "harness/measure/text_file.h"
 
 #define LATEST RUNDIR_LOCAL "/latest"
@@ -105,35 +106,135 @@ static int make_inside(struct rundir *dir)
 
 	for (size_t i = 0; i < sizeof(inside) / sizeof(*inside); i++) {
 		snprintf(path, sizeof(path), "%s/%s", dir->path, inside[i]);
-		if (mkdir(path, 0777))
+		if (mkdir(path, 0777) && errno != EEXIST)
 			return -errno;
 	}
+	return 0;
+}
+
+static int open_cells(struct rundir *dir, int flags)
+{
+	char path[PATH_MAX];
+
 	snprintf(path, sizeof(path), "%s/" CELLS, dir->path);
-	dir->cells_fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
+	dir->cells_fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | flags, 0666);
 	return dir->cells_fd < 0 ? -errno : 0;
+}
+
+static int name_run(struct rundir *dir)
+{
+	char copy[sizeof(dir->path)];
+
+	strcpy(copy, dir->path);
+	return text_format(dir->name, sizeof(dir->name), "%.255s", basename(copy));
 }
 
 int rundir_create(struct rundir *dir, const char *out, const char *experiment, char *error,
 		  size_t error_size)
 {
-	char copy[sizeof(dir->path)];
 	int ret;
 
 	*dir = (struct rundir){.cells_fd = -1};
 	ret = out ? make_out(dir, out) : make_stamped(dir, experiment);
 	if (!ret)
 		ret = make_inside(dir);
+	if (!ret)
+		ret = open_cells(dir, O_CREAT | O_EXCL);
+	if (!ret)
+		ret = name_run(dir);
 	if (ret) {
 		snprintf(error, error_size, "can not make the directory %s: %s",
 			 *dir->path ? dir->path : RUNDIR_LOCAL,
 			 ret == -EEXIST ? "it is there and not empty" : strerror(-ret));
 		return ret;
 	}
-	strcpy(copy, dir->path);
-	snprintf(dir->name, sizeof(dir->name), "%.255s", basename(copy));
 	if (!out)
 		point_latest(dir);
 	return 0;
+}
+
+/* ---- going on with one ---- */
+
+static void drop_skipped(json_t *lines)
+{
+	for (size_t i = json_array_size(lines); i-- > 0;) {
+		const json_t *verdict = json_object_get(json_array_get(lines, i), "verdict");
+
+		if (json_is_string(verdict) && !strcmp(json_string_value(verdict), "skip"))
+			json_array_remove(lines, i);
+	}
+}
+
+/* In one step: a kill leaves either the old file or the new one. */
+static int rewrite_cells(const struct rundir *dir, const json_t *lines)
+{
+	char path[PATH_MAX], temporary[PATH_MAX];
+	int fd, ret = 0;
+
+	snprintf(path, sizeof(path), "%s/" CELLS, dir->path);
+	snprintf(temporary, sizeof(temporary), "%s/." CELLS, dir->path);
+	fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (fd < 0)
+		return -errno;
+	for (size_t i = 0; i < json_array_size(lines) && !ret; i++)
+		ret = result_append(fd, json_array_get(lines, i));
+	close(fd);
+	if (!ret && rename(temporary, path))
+		ret = -errno;
+	if (ret)
+		unlink(temporary);
+	return ret;
+}
+
+static int check_same(const struct rundir *dir, const char *experiment, char *error, size_t size)
+{
+	json_t *manifest = rundir_manifest(dir->path, error, size);
+	const char *text = json_string_value(
+		json_object_get(json_object_get(manifest, "experiment"), "text"));
+	int ret = 0;
+
+	if (!manifest)
+		return -EINVAL;
+	if (!text || strcmp(text, experiment)) {
+		snprintf(error, size,
+			 "%s was made from another version of the experiment; its cells would "
+			 "not compare with new ones: start a run of its own",
+			 dir->path);
+		ret = -EINVAL;
+	}
+	json_decref(manifest);
+	return ret;
+}
+
+int rundir_resume(struct rundir *dir, const char *path, const char *experiment, json_t **lines,
+		  char *error, size_t error_size)
+{
+	int ret;
+
+	*lines = NULL;
+	*dir = (struct rundir){.cells_fd = -1};
+	ret = text_format(dir->path, sizeof(dir->path), "%s", path);
+	if (ret) {
+		snprintf(error, error_size, "%s: %s", path, strerror(-ret));
+		return ret;
+	}
+	ret = check_same(dir, experiment, error, error_size);
+	if (!ret)
+		ret = rundir_load(dir->path, lines, error, error_size);
+	if (ret)
+		return ret;
+	drop_skipped(*lines);
+	ret = rewrite_cells(dir, *lines);
+	if (!ret)
+		ret = make_inside(dir);
+	if (!ret)
+		ret = open_cells(dir, 0);
+	if (!ret)
+		ret = name_run(dir);
+	if (ret)
+		snprintf(error, error_size, "%s can not be gone on with: %s", dir->path,
+			 strerror(-ret));
+	return ret;
 }
 
 int rundir_write_manifest(const struct rundir *dir, const json_t *manifest)
@@ -197,33 +298,40 @@ int rundir_load(const char *path, json_t **lines, char *error, size_t error_size
 	return ret;
 }
 
-size_t rundir_planned(const char *path)
+json_t *rundir_manifest(const char *path, char *error, size_t error_size)
 {
 	char file[PATH_MAX];
-	json_t *manifest;
-	json_int_t planned;
+	json_error_t why = {0};
+	json_t *manifest = NULL;
 
-	snprintf(file, sizeof(file), "%s/" MANIFEST, path);
-	manifest = json_load_file(file, 0, NULL);
-	planned = json_integer_value(json_object_get(manifest, "cells"));
+	if (!text_format(file, sizeof(file), "%s/" MANIFEST, path))
+		manifest = json_load_file(file, 0, &why);
+	if (!manifest)
+		snprintf(error, error_size, "%s/" MANIFEST ": %s", path, why.text);
+	return manifest;
+}
+
+size_t rundir_planned(const char *path)
+{
+	char unused[256];
+	json_t *manifest = rundir_manifest(path, unused, sizeof(unused));
+	json_int_t planned = json_integer_value(json_object_get(manifest, "cells"));
+
 	json_decref(manifest);
 	return planned > 0 ? (size_t)planned : 0;
 }
 
 int rundir_experiment(const char *path, char *name, size_t size, char *error, size_t error_size)
 {
-	char file[PATH_MAX];
-	json_error_t why = {0};
-	json_t *manifest = NULL;
-	const char *found = NULL;
-	int ret = text_format(file, sizeof(file), "%s/" MANIFEST, path);
+	json_t *manifest = rundir_manifest(path, error, error_size);
+	const char *found = json_string_value(
+		json_object_get(json_object_get(manifest, "experiment"), "name"));
+	int ret = 0;
 
-	if (!ret)
-		manifest = json_load_file(file, 0, &why);
-	found = json_string_value(json_object_get(json_object_get(manifest, "experiment"), "name"));
+	if (!manifest)
+		return -EINVAL;
 	if (!found || text_format(name, size, "%s", found)) {
-		snprintf(error, error_size, "%s: %s", file,
-			 manifest ? "it names no experiment" : why.text);
+		snprintf(error, error_size, "%s/" MANIFEST ": it names no experiment", path);
 		ret = -EINVAL;
 	}
 	json_decref(manifest);

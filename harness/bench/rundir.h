@@ -25,6 +25,18 @@ struct rundir {
 int rundir_create(struct rundir *dir, const char *out, const char *experiment, char *error,
 		  size_t error_size);
 
+/*
+ * Opens the run in `path` again, to go on with it. Its experiment must be `experiment`, a file's
+ * text, as it was. Lines of cells that were skipped leave cells.jsonl, so that these may run now,
+ * as does a line that was cut short; `lines` are the others, a new reference. 0, or a negative
+ * errno with the message.
+ */
+int rundir_resume(struct rundir *dir, const char *path, const char *experiment, json_t **lines,
+		  char *error, size_t error_size);
+
+/* Its manifest, a new reference; NULL with the message. */
+json_t *rundir_manifest(const char *path, char *error, size_t error_size);
+
 /* Writes the manifest. 0 or a negative errno. */
 int rundir_write_manifest(const struct rundir *dir, const json_t *manifest);
 

@@ -26,7 +26,7 @@ case $name in '' | *[!a-z0-9_-]*) refuse "NAME=$name: the experiment, in lower c
 planned=$(fact '.cells // 0') || refuse "$run/manifest.json can not be read"
 [ "$(wc -l <"$run/cells.jsonl")" -ge "$planned" ] ||
 	refuse "$run holds $(wc -l <"$run/cells.jsonl") of $planned cells: it was interrupted, or is not over"
-[ "$(fact '.git.dirty')" = false ] ||
+[ "$(fact '[.git.dirty, .resumed[]?.git.dirty] | all(. == false)')" = true ] ||
 	refuse "$run was not made from a clean commit: .git of its manifest says so"
 
 # "Intel(R) Xeon(R) Processor", 2 CPUs, 23.5 GiB: xeon-2c-24g.

@@ -105,6 +105,23 @@ timeout 60 bin/parkbench run heap.cfg --out run --only '*+shed' >out 2>err &&
 	[ "$(grep -cE '^epoll\+plain\+shed +pass +[03] +(yes|no) ' out)" -eq 4 ] &&
 	[ "$(jq 'select(.handshakes_peak >= 1) | .order' run/cells.jsonl | wc -l)" -eq 4 ]
 check "trim and the cap of handshakes are settings too" $?
+rm -rf run
+timeout 60 bin/parkbench run test.cfg --out run --only '*+hold' >out 2>err && cp run/cells.jsonl before &&
+	printf '{"cell":"epoll+plain+sh' >>run/cells.jsonl &&
+	timeout 60 bin/parkbench run test.cfg --resume run >out 2>err && passes shed &&
+	[ "$(head -n 1 run/cells.jsonl)" = "$(cat before)" ] && [ "$(wc -l <run/cells.jsonl)" -eq 2 ] &&
+	grep -q '^epoll+plain+hold ' out && grep -q '^epoll+plain+shed ' out && line shed | grep -q '"order":2' &&
+	[ "$(jq '[.cells, (.resumed | length), (.resumed[0] | has("git"))] | join(" ")' run/manifest.json)" = '"2 1 true"' ]
+check "a run is gone on with: what is missing runs, what ended stays" $?
+timeout 60 bin/parkbench run test.cfg --resume run >out 2>err
+[ $? -eq 2 ] && grep -q 'run has all these cells: nothing is left to run' err
+check "a complete run is left alone" $?
+sed 's/connections = 50/connections = 40/' test.cfg >other.cfg
+timeout 60 bin/parkbench run other.cfg --resume run >out 2>err
+[ $? -eq 2 ] && grep -q 'was made from another version of the experiment' err &&
+	timeout 60 bin/parkbench run test.cfg --resume nowhere >out 2>err
+[ $? -eq 2 ] && grep -q 'nowhere/manifest.json: ' err && [ ! -e nowhere ]
+check "another experiment's run is not gone on with, nor one that is not there" $?
 sed 's/"plain"/"plain", "openssl"/' test.cfg >updates.cfg
 printf 'client_tls = "openssl"; client_park = "keys"; key_updates = 3;\n' >>updates.cfg
 rm -rf run
