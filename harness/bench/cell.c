@@ -104,6 +104,7 @@ static int measure_crypto_floor(struct live_cell *cell)
 		return -1;
 	answer = cell_hear(cell, &side.child[0], cell_timeout_ns(cell));
 	cell->result->crypto_floor_us = answer_number(answer, "server_us");
+	cell->result->client_crypto_floor_us = answer_number(answer, "client_us");
 	json_decref(answer);
 	side_end(&side);
 	return answer ? 0 : -1;

@@ -53,6 +53,7 @@ void result_init(struct result *result, const struct matrix_cell *cell,
 		.server_us_per_handshake = NAN,
 		.client_us_per_handshake = NAN,
 		.crypto_floor_us = NAN,
+		.client_crypto_floor_us = NAN,
 		.server_us_per_request = NAN,
 		.server_syscalls_per_request = NAN,
 		.client_cpu_percent = NAN,
@@ -231,6 +232,7 @@ static json_t *cpu_json(const struct result *result)
 	put_real(object, "server_us_per_handshake", result->server_us_per_handshake, 10);
 	put_real(object, "client_us_per_handshake", result->client_us_per_handshake, 10);
 	put_real(object, "crypto_floor_us", result->crypto_floor_us, 10);
+	put_real(object, "client_crypto_floor_us", result->client_crypto_floor_us, 10);
 	put_real(object, "server_us_per_request", result->server_us_per_request, 100);
 	put_real(object, "server_syscalls_per_request", result->server_syscalls_per_request, 1e4);
 	return object;

@@ -108,6 +108,7 @@ struct result {
 	double server_us_per_handshake;
 	double client_us_per_handshake;
 	double crypto_floor_us;
+	double client_crypto_floor_us;
 	double server_us_per_request;
 	double server_syscalls_per_request;
 	double client_cpu_percent; /* of what its workers could use, in the ramp */

@@ -73,6 +73,11 @@ static double of_floor(const json_t *row)
 	return of_handshake(row) / cpu_of(row, "crypto_floor_us");
 }
 
+static double of_client_floor(const json_t *row)
+{
+	return cpu_of(row, "client_us_per_handshake") / cpu_of(row, "client_crypto_floor_us");
+}
+
 static double of_request(const json_t *row)
 {
 	return cpu_of(row, "server_us_per_request");
@@ -114,7 +119,8 @@ static const struct column {
 	{"p99 ms", of_p99_ms, 1, false},       {"us/hs", of_handshake, 0, false},
 	{"x floor", of_floor, 2, false},       {"us/req", of_request, 1, false},
 	{"sys/req", of_syscalls, 2, false},    {"req/s", of_rps, 0, false},
-	{"client %", of_client_cpu, 0, false}, {"client B", of_client_user, 0, false},
+	{"client %", of_client_cpu, 0, false}, {"x floor", of_client_floor, 2, false},
+	{"client B", of_client_user, 0, false},
 };
 #define COLUMNS (sizeof(columns) / sizeof(*columns))
 /* Before them: the name, the verdict, and the dimensions that vary. */
@@ -135,7 +141,8 @@ static const char legend[] =
 	"us/hs, us/req: server CPU a handshake, a request; x floor: us/hs against the same "
 	"handshake in memory\n"
 	"sys/req: system calls of the reactor, a request; "
-	"req/s: the slower round; client %: of the CPUs its workers can use, in the ramp\n";
+	"req/s: the slower round; client %: of the CPUs its workers can use, in the ramp, "
+	"and x floor of it\n";
 
 /* Sorted figures of the rows that passed and have one; their number. */
 static size_t collect(const struct group *group, double (*of)(const json_t *row), double *values)

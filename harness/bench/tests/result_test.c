@@ -62,7 +62,7 @@ static void assert_names(const json_t *line)
 		    "user_method kernel_method");
 	assert_keys(json_object_get(line, "cpu"),
 		    "server_us_per_handshake client_us_per_handshake crypto_floor_us "
-		    "server_us_per_request server_syscalls_per_request");
+		    "client_crypto_floor_us server_us_per_request server_syscalls_per_request");
 	assert_keys(json_object_get(line, "client"),
 		    "user_bytes_per_conn kernel_bytes_per_conn cpu_percent");
 	assert_keys(json_object_get(line, "net"),
