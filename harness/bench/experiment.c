@@ -12,6 +12,7 @@
 
 #include "harness/common/body.h"
 #include "harness/common/options.h"
+#include "harness/common/park.h"
 #include "harness/measure/text_file.h"
 
 enum key_type {
@@ -417,6 +418,18 @@ static int check_required(const config_t *config, const char *path, char *error,
 	return 0;
 }
 
+/* Each process would put its packet filter rules in place of the others'. */
+static int check_clients(const struct experiment *exp, const char *path, char *error, size_t size)
+{
+	if (exp->clients == 1 || strcmp(exp->client_park, park_levels[PARK_DEEP].name))
+		return 0;
+	snprintf(error, size,
+		 "%s: client_park = \"%s\" takes one client process, which needs no files for "
+		 "parked connections: leave clients = %u away",
+		 path, exp->client_park, exp->clients);
+	return -EINVAL;
+}
+
 static void set_name(struct experiment *exp, const char *path)
 {
 	char copy[4096];
@@ -450,6 +463,8 @@ static int parse(struct experiment *exp, const char *path, const struct known_na
 	ret = read_group(&reader, config_root_setting(&config), keys, sizeof(keys) / sizeof(*keys));
 	if (!ret)
 		ret = check_required(&config, path, error, error_size);
+	if (!ret)
+		ret = check_clients(exp, path, error, error_size);
 	config_destroy(&config);
 	return ret;
 }
