@@ -77,6 +77,20 @@ draw() {
 	timelines "$1"
 }
 
+# Over all published runs of a machine: how the cells of level deep grow, each number of connections
+# being an experiment of its own.
+draw_machine() {
+	cat "$1"/*/cells.jsonl | grep '"cell":"[^"]*+deep"' >"$work/deep" || return 0
+	{
+		convert cells "$work/deep" --argjson manifest '[]' \
+			--slurpfile servers "$published/servers/servers.json" | sed '/^figures = /d' &&
+			convert growth "$work/deep"
+	} >"$work/data.gp" || return 1
+	grep -q "^figures = 'growth'" "$work/data.gp" || return 0
+	mkdir -p "$1/plots"
+	picture growth growth-deep "$1"
+}
+
 for tool in jq gnuplot; do
 	command -v $tool >/dev/null || {
 		echo "plots: $tool is missing: make deps" >&2
@@ -104,4 +118,13 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM
 echo "$runs" | while IFS= read -r run; do
 	draw "$run"
+done
+case $data in "$published"/* | results/published/*)
+	machines=$(dirname "$data")
+	;;
+published) machines=$(echo "$runs" | sed 's,/[^/]*$,,' | sort -u) ;;
+*) machines= ;;
+esac
+echo "$machines" | while IFS= read -r machine; do
+	[ -z "$machine" ] || draw_machine "$machine"
 done

@@ -101,8 +101,12 @@ static void trim(struct worker *worker)
 		return;
 	if (worker->activity != worker->quiet_mark) {
 		worker->quiet_mark = worker->activity;
+		worker->quiet_since_ns = clock_now_ns();
 		return;
 	}
+	/* A turn without activity is no quiet: engines have work of their own. */
+	if (clock_now_ns() - worker->quiet_since_ns < QUIET_NS)
+		return;
 	worker->trim_due = false;
 	if (worker->config.tls_config.park == PARK_HOLD || worker->config.no_trim)
 		return;

@@ -14,6 +14,9 @@
 
 /* Connections that are being closed at a time, all workers together. */
 #define CLOSING_MAX 4096u
+/* Level deep: those that are asked in a round, or closed. Each costs some 100 us of CPU on the two
+ * sides, and a kernel that waits for 200 ms repeats itself. */
+#define AWAKE_MAX 512u
 /* How often the memory floor is looked at. */
 #define GUARD_NS (100 * NS_PER_MS)
 
@@ -335,7 +338,10 @@ static void plan_worker(struct load *load, unsigned i)
 	lw->quota = share(c->sizing.connections, c->sizing.workers, i);
 	lw->in_flight_max = share_or_one(c->in_flight, c->ramping_max, i % c->ramping_max);
 	lw->waves = c->waves;
-	lw->closing_max = share_or_one(CLOSING_MAX, c->sizing.workers, i);
+	lw->awake_max = share_or_one(AWAKE_MAX, c->sizing.workers, i);
+	lw->closing_max = c->park == PARK_DEEP
+				  ? lw->awake_max
+				  : share_or_one(CLOSING_MAX, c->sizing.workers, i);
 }
 
 static int start_worker(struct load *load, char *reason, size_t reason_size)

@@ -13,9 +13,6 @@
 #include "harness/core/keys.h"
 #include "harness/load/load_phase.h"
 
-/* Level deep: connections of a worker that are asked in a round at a time. */
-#define AWAKE_MAX 1024
-
 /* ---- phases ---- */
 
 void load_phase_begin(struct load_worker *lw, enum load_phase phase)
@@ -189,7 +186,7 @@ void load_worker_round(struct worker *worker, void *unused)
 
 	(void)unused;
 	if (worker->config.tls_config.park == PARK_DEEP) {
-		begin_sweep(lw, AWAKE_MAX, ask);
+		begin_sweep(lw, lw->awake_max, ask);
 		return;
 	}
 	load_phase_begin(lw, LOAD_ROUND);
