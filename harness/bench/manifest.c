@@ -3,6 +3,7 @@
 #include "harness/bench/manifest.h"
 
 #include <errno.h>
+#include <stdbool.h>
 
 #include "harness/bench/result.h"
 #include "harness/common/options.h"
@@ -87,11 +88,23 @@ static json_t *network_json(const struct net_settings *settings)
 	return object;
 }
 
+static bool same_cpu(const json_t *a, const json_t *b)
+{
+	const json_t *x = json_object_get(a, "cpu"), *y = json_object_get(b, "cpu");
+
+	return json_equal(json_object_get(x, "model"), json_object_get(y, "model")) &&
+	       json_equal(json_object_get(x, "online"), json_object_get(y, "online"));
+}
+
 int manifest_resume(json_t *manifest, json_t *now, size_t cells)
 {
 	json_t *goes = json_object_get(manifest, "resumed");
 	int ret;
 
+	if (!same_cpu(manifest, now)) {
+		json_decref(now);
+		return -EXDEV;
+	}
 	if (!goes) {
 		goes = json_array();
 		json_object_set_new(manifest, "resumed", goes);

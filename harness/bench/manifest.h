@@ -36,7 +36,7 @@ json_t *manifest_make(const struct manifest_source *source);
 /*
  * The run of `manifest` is gone on with, to have `cells` cells in the end: the circumstances of
  * this go, `now`, become the last of its `resumed`, and it is the older of them that name the run.
- * Takes `now`. 0 or -ENOMEM.
+ * Takes `now`. 0; -EXDEV when it is of another processor; -ENOMEM.
  */
 int manifest_resume(json_t *manifest, json_t *now, size_t cells);
 

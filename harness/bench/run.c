@@ -156,16 +156,15 @@ static void probe_all(struct running *run)
 	run->capacity.somaxconn = net_settings_after(&run->net_settings, "net.core.somaxconn");
 }
 
-/* The run's manifest with this go's, `now`, which is taken. */
-static json_t *add_to_manifest(const struct running *run, json_t *now)
+/* `*manifest`, of this go, is replaced by the run's with it. */
+static int add_to_manifest(const struct running *run, json_t **manifest)
 {
 	char unused[256];
-	json_t *manifest = rundir_manifest(run->dir.path, unused, sizeof(unused));
+	json_t *whole = rundir_manifest(run->dir.path, unused, sizeof(unused));
+	int ret = whole ? manifest_resume(whole, *manifest, run->planned) : -EINVAL;
 
-	if (manifest && !manifest_resume(manifest, now, run->planned))
-		return manifest;
-	json_decref(manifest);
-	return NULL;
+	*manifest = whole;
+	return ret;
 }
 
 static int make_manifest(struct running *run)
@@ -192,9 +191,11 @@ static int make_manifest(struct running *run)
 	source.kernel_method = kernel_method_name(meter.method);
 	kernel_meter_close(&meter);
 	manifest = manifest_make(&source);
-	if (manifest && run->options->resume)
-		manifest = add_to_manifest(run, manifest);
-	ret = manifest ? rundir_write_manifest(&run->dir, manifest) : -EINVAL;
+	ret = manifest ? 0 : -EINVAL;
+	if (!ret && run->options->resume)
+		ret = add_to_manifest(run, &manifest);
+	if (!ret)
+		ret = rundir_write_manifest(&run->dir, manifest);
 	json_decref(manifest);
 	return ret;
 }
@@ -435,7 +436,12 @@ static int prepare(struct running *run, char *error, size_t size)
 		return ret;
 	run->planned = json_array_size(run->lines) + run->matrix.count;
 	ret = make_manifest(run);
-	if (ret)
+	if (ret == -EXDEV)
+		snprintf(error, size,
+			 "%s was made on another machine: its cells would not compare with new "
+			 "ones: start a run of its own",
+			 run->dir.path);
+	else if (ret)
 		snprintf(error, size, "%s/manifest.json can not be written: %s (is %s UTF-8?)",
 			 run->dir.path, strerror(-ret), run->options->experiment);
 	return ret;

@@ -118,10 +118,12 @@ timeout 60 bin/parkbench run test.cfg --resume run >out 2>err
 check "a complete run is left alone" $?
 sed 's/connections = 50/connections = 40/' test.cfg >other.cfg
 timeout 60 bin/parkbench run other.cfg --resume run >out 2>err
-[ $? -eq 2 ] && grep -q 'was made from another version of the experiment' err &&
+[ $? -eq 2 ] && grep -q 'was made from another version of the experiment' err && sed -i 's/"model": "[^"]*"/"model": "Another"/' run/manifest.json && sed -i '$d' run/cells.jsonl &&
+	timeout 60 bin/parkbench run test.cfg --resume run >out 2>err
+[ $? -eq 2 ] && grep -q 'run was made on another machine' err && [ "$(wc -l <run/cells.jsonl)" -eq 1 ] &&
 	timeout 60 bin/parkbench run test.cfg --resume nowhere >out 2>err
 [ $? -eq 2 ] && grep -q 'nowhere/manifest.json: ' err && [ ! -e nowhere ]
-check "another experiment's run is not gone on with, nor one that is not there" $?
+check "the run of another experiment or machine is not gone on with, nor one that is not there" $?
 sed 's/"plain"/"plain", "openssl"/' test.cfg >updates.cfg
 printf 'client_tls = "openssl"; client_park = "keys"; key_updates = 3;\n' >>updates.cfg
 rm -rf run
