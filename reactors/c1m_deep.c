@@ -29,8 +29,9 @@
 /* A softirq takes a packet from the rules to its socket in less than a microsecond, or in what
  * a hypervisor lets its CPU wait. */
 enum { GRACE_MS = 20 };
-/* Sockets dissolved in one turn, so that the other connections have theirs. */
-enum { SINKS_PER_TURN = 64 };
+/* Sockets dissolved in one turn, so that the other connections have theirs; and two for each that
+ * was made since the last, so that they do not become more and more. */
+enum { SINKS_PER_TURN = 64, SINKS_PER_WAKE = 2 };
 /* Of packets, for the same reason. */
 enum { BATCHES_PER_TURN = 16 };
 enum { DRAIN_MS = 5 };
@@ -230,11 +231,13 @@ static void leave(struct c1m_deep *deep, struct reactor_loop *loop, uint32_t slo
 
 static void sink(struct c1m_deep *deep, struct reactor_loop *loop)
 {
-	for (int i = 0; i < SINKS_PER_TURN && line_due(deep, &deep->leaving, GRACE_MS) <= 0; i++)
+	uint32_t most = SINKS_PER_TURN + SINKS_PER_WAKE * deep->woken;
+
+	for (uint32_t i = 0; i < most && line_due(deep, &deep->leaving, GRACE_MS) <= 0; i++)
 		leave(deep, loop, deep->leaving.first);
-	for (int i = 0; i < SINKS_PER_TURN && line_due(deep, &deep->idle, idle_wait_ms(deep)) <= 0;
-	     i++)
+	for (uint32_t i = 0; i < most && line_due(deep, &deep->idle, idle_wait_ms(deep)) <= 0; i++)
 		prepare_to_leave(deep, loop, deep->idle.first);
+	deep->woken = 0;
 }
 
 /* ---- and back ---- */
@@ -260,6 +263,7 @@ static int restore(struct c1m_deep *deep, struct reactor_loop *loop, uint32_t sl
 	drain(deep, slot);
 	loop->counters.deep_now--;
 	loop->counters.deep_woken++;
+	deep->woken++;
 	loop->counters.deep_woken_ns += now_ns() - start;
 	return 0;
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "harness/common/clock.h"
@@ -17,6 +18,9 @@
 /* Level deep: those that are asked in a round, or closed. Each costs some 100 us of CPU on the two
  * sides, and a kernel that waits for 200 ms repeats itself. */
 #define AWAKE_MAX 512u
+/* And those that have a socket, since that outlives the response by a while. Of the files that may
+ * be open this takes at most half. */
+#define SOCKETS_MAX 8192u
 /* How often the memory floor is looked at. */
 #define GUARD_NS (100 * NS_PER_MS)
 
@@ -326,6 +330,19 @@ static uint32_t share_or_one(uint32_t total, unsigned parts, unsigned part)
 	return mine ? mine : 1;
 }
 
+/* Also where a connection keeps its socket: there it bounds nothing. */
+static uint32_t sockets_max(const struct load_config *c, unsigned part)
+{
+	struct rlimit files = {0};
+	uint32_t most = SOCKETS_MAX;
+
+	if (c->park != PARK_DEEP)
+		return UINT32_MAX;
+	if (!getrlimit(RLIMIT_NOFILE, &files) && files.rlim_cur / 2 < most)
+		most = (uint32_t)files.rlim_cur / 2;
+	return share_or_one(most, c->sizing.workers, part);
+}
+
 static void plan_worker(struct load *load, unsigned i)
 {
 	const struct load_config *c = &load->config;
@@ -338,6 +355,7 @@ static void plan_worker(struct load *load, unsigned i)
 	lw->quota = share(c->sizing.connections, c->sizing.workers, i);
 	lw->in_flight_max = share_or_one(c->in_flight, c->ramping_max, i % c->ramping_max);
 	lw->waves = c->waves;
+	lw->sockets_max = sockets_max(c, i);
 	lw->awake_max = share_or_one(AWAKE_MAX, c->sizing.workers, i);
 	lw->closing_max = c->park == PARK_DEEP
 				  ? lw->awake_max

@@ -141,18 +141,27 @@ static void update_keys(struct load_worker *lw, struct conn *conn)
 	ask(lw, conn);
 }
 
+/* Where not, the loop turns again once sockets have gone. */
+static bool room_for_more(const struct load_worker *lw, uint32_t max)
+{
+	const struct worker *worker = &lw->worker;
+
+	return lw->pending < max &&
+	       worker->slots.in_use - worker->loop.counters.deep_now < lw->sockets_max;
+}
+
 static void sweep_on(struct load_worker *lw)
 {
 	struct worker *worker = &lw->worker;
 
-	while (lw->next < worker->slots.top && lw->pending < lw->sweep_max) {
+	while (lw->next < worker->slots.top && room_for_more(lw, lw->sweep_max)) {
 		uint32_t slot = lw->next++;
 		struct conn *conn = conn_is_open(worker, slot) ? keys_wake(worker, slot) : NULL;
 
 		if (conn)
 			lw->act(lw, conn);
 	}
-	if (!lw->pending)
+	if (!lw->pending && lw->next >= worker->slots.top)
 		load_phase_end(lw);
 }
 
@@ -273,14 +282,14 @@ static void close_on(struct load_worker *lw)
 {
 	struct worker *worker = &lw->worker;
 
-	while (lw->close_slot < worker->slots.top && lw->pending < lw->closing_max) {
+	while (lw->close_slot < worker->slots.top && room_for_more(lw, lw->closing_max)) {
 		uint32_t slot = lw->close_slot++;
 		struct conn *conn = conn_is_open(worker, slot) ? keys_wake(worker, slot) : NULL;
 
 		if (conn)
 			finish(lw, conn);
 	}
-	if (!lw->pending)
+	if (!lw->pending && lw->close_slot >= worker->slots.top)
 		load_phase_end(lw);
 }
 
