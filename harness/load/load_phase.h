@@ -23,6 +23,9 @@ void load_phase_begin(struct load_worker *lw, enum load_phase phase);
 void load_phase_end(struct load_worker *lw);
 /* One result of the phase; failure NULL: it is good. */
 void load_count(struct load_worker *lw, const char *failure);
+/* Level deep: whether one more connection may have a socket. The loop turns again once sockets have
+ * gone. */
+bool load_socket_free(const struct load_worker *lw);
 
 /* The ramp: what it does after each turn, and with a connection that is established. */
 void load_ramp_turn(struct load_worker *lw);

@@ -132,7 +132,8 @@ void load_ramp_turn(struct load_worker *lw)
 
 	if (lw->waves && lw->in_flight)
 		return;
-	while (lw->started < lw->quota && lw->in_flight < lw->in_flight_max) {
+	while (lw->started < lw->quota && lw->in_flight < lw->in_flight_max &&
+	       load_socket_free(lw)) {
 		if (atomic_load(&lw->shared->halted))
 			give_up(lw);
 		else

@@ -35,6 +35,13 @@ void load_phase_end(struct load_worker *lw)
 	pthread_mutex_unlock(&shared->mutex);
 }
 
+bool load_socket_free(const struct load_worker *lw)
+{
+	const struct worker *worker = &lw->worker;
+
+	return worker->slots.in_use - worker->loop.counters.deep_now < lw->sockets_max;
+}
+
 void load_count(struct load_worker *lw, const char *failure)
 {
 	lw->last_ns = clock_now_ns();
@@ -141,20 +148,12 @@ static void update_keys(struct load_worker *lw, struct conn *conn)
 	ask(lw, conn);
 }
 
-/* Where not, the loop turns again once sockets have gone. */
-static bool room_for_more(const struct load_worker *lw, uint32_t max)
-{
-	const struct worker *worker = &lw->worker;
-
-	return lw->pending < max &&
-	       worker->slots.in_use - worker->loop.counters.deep_now < lw->sockets_max;
-}
-
 static void sweep_on(struct load_worker *lw)
 {
 	struct worker *worker = &lw->worker;
 
-	while (lw->next < worker->slots.top && room_for_more(lw, lw->sweep_max)) {
+	while (lw->next < worker->slots.top && lw->pending < lw->sweep_max &&
+	       load_socket_free(lw)) {
 		uint32_t slot = lw->next++;
 		struct conn *conn = conn_is_open(worker, slot) ? keys_wake(worker, slot) : NULL;
 
@@ -282,7 +281,8 @@ static void close_on(struct load_worker *lw)
 {
 	struct worker *worker = &lw->worker;
 
-	while (lw->close_slot < worker->slots.top && room_for_more(lw, lw->closing_max)) {
+	while (lw->close_slot < worker->slots.top && lw->pending < lw->closing_max &&
+	       load_socket_free(lw)) {
 		uint32_t slot = lw->close_slot++;
 		struct conn *conn = conn_is_open(worker, slot) ? keys_wake(worker, slot) : NULL;
 

@@ -76,4 +76,23 @@ check "and it says what would do" $?
 kill -TERM $server
 wait $server
 check "the server ends well" $?
+
+# Level deep on both sides: sockets of connections that were asked outlive their responses.
+deep=$("$O/parkbench" list | grep -A 1 '^  deep' | tail -n 1)
+if [ "${deep% available}" != "$deep" ]; then
+	"$O/parkbench-server" --reactor c1m --park deep --tls plain --listen 127.0.0.1:8443 \
+		--connections 3000 >server.out &
+	server=$!
+	until grep -q 8443 server.out; do sleep 0.05; done
+	(ulimit -n 200 && load --park deep --workers 2 --connections 3000 --in-flight 32) >out 2>err
+	check "three thousand connections at level deep with two hundred files" $?
+	[ "$(grep -c '"event":"round","ok":3000,"failed":0' out)" -eq 2 ] &&
+		grep -q '"closed":3000,"failures":{}' out
+	check "every one was answered twice and closed" $?
+	kill -TERM $server
+	wait $server
+	check "and the server knows that they are" $?
+else
+	check "level deep # SKIP $deep" 0
+fi
 echo "1..$number"
