@@ -30,7 +30,7 @@ def command($experiment): if $experiment == .[0].scale then "make reproduce SCAL
   (.claims | group_by(.experiment) | sort_by(.[0].experiment as $name
 	| $file.experiments | keys_unsorted | index($name)) | .[]
    | .[0].experiment as $name | $file.experiments[$name] as $effort
-   | "published/\($file.published)/\($name)" as $dir
+   | "published/\($effort.published // $file.published)/\($name)" as $dir
    | "",
      "## \($name | title)",
      "",

@@ -181,6 +181,15 @@ void claims_free(struct claims *claims)
 	*claims = (struct claims){0};
 }
 
+const char *claims_published(const struct claims *claims, const char *experiment)
+{
+	const json_t *object =
+		json_object_get(json_object_get(claims->root, "experiments"), experiment);
+	const char *own = json_string_value(json_object_get(object, "published"));
+
+	return own ? own : claims->published;
+}
+
 bool claims_effort(const struct claims *claims, const char *experiment, struct claim_effort *effort)
 {
 	json_t *object = json_object_get(json_object_get(claims->root, "experiments"), experiment);

@@ -64,7 +64,7 @@ struct claim_effort {
 /* Made by claims_load, ended by claims_free, read-only in between. */
 struct claims {
 	json_t *root;
-	const char *published; /* the directory of our figures, below the published results */
+	const char *published; /* where our figures are, below the published results, by default */
 	struct claim *claim;
 	size_t count;
 };
@@ -73,6 +73,9 @@ struct claims {
  * and what is wrong. */
 int claims_load(struct claims *claims, const char *path, char *error, size_t error_size);
 void claims_free(struct claims *claims);
+
+/* The directory of our figures of an experiment, below the published results. */
+const char *claims_published(const struct claims *claims, const char *experiment);
 
 /* What the file says of an experiment's run; false: nothing. */
 bool claims_effort(const struct claims *claims, const char *experiment,

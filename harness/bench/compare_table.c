@@ -172,8 +172,8 @@ static int compare_run(FILE *stream, const struct compare_options *options,
 	json_t *published = NULL, *lines = NULL;
 	int status = UNUSABLE;
 
-	if (text_format(dir, sizeof(dir), "%s/%s/%s", options->published, claims->published,
-			experiment) ||
+	if (text_format(dir, sizeof(dir), "%s/%s/%s", options->published,
+			claims_published(claims, experiment), experiment) ||
 	    text_format(published_cells, sizeof(published_cells), "%s/cells.jsonl", dir) ||
 	    text_format(run_cells, sizeof(run_cells), "%s/cells.jsonl", run))
 		snprintf(error, error_size, "%s: the path is too long", options->published);
@@ -215,7 +215,8 @@ static int print_about(FILE *stream, const struct compare_options *options,
 		return no_claims(options, options->about, error, error_size);
 	fprintf(stream,
 		"%s: %zu claims; a run takes about %.0f minutes and %.1f GiB of memory (%s)\n",
-		options->about, count, effort.minutes, effort.memory_gib, claims->published);
+		options->about, count, effort.minutes, effort.memory_gib,
+		claims_published(claims, options->about));
 	return 0;
 }
 

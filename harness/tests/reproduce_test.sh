@@ -11,7 +11,6 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cp -R "$top/results/published" "$dir/published"
 claims=$top/results/claims.json
-host=$(jq -r .published "$claims")
 number=0
 
 check() {
@@ -25,6 +24,10 @@ check() {
 }
 compare() { # RUN: against the copy
 	"$O/parkbench" compare --claims "$claims" --published "$dir/published" "$1" >"$dir/out" 2>&1
+}
+# Where an experiment's figures are, below the published results.
+place() { # EXPERIMENT
+	echo "$(jq -r --arg name "$1" '.experiments[$name].published // .published' "$claims")/$1"
 }
 # of EXPERIMENT PROGRAM: what jq makes of its claims.
 of() {
@@ -43,15 +46,18 @@ def scaled($text): if getpath(path($text)) then setpath(path($text); getpath(pat
 	else . end'
 
 notices() { # EXPERIMENT ID FACTOR
-	local cells=$dir/published/$host/$1/cells.jsonl claim
+	local place claim cells original
+	place=$(place "$1")
+	cells=$dir/published/$place/cells.jsonl
+	original=$top/results/published/$place
 	claim=$(of "$1" "select(.id == \"$2\")")
 	jq -c --argjson claim "$claim" --argjson factor "$3" "$alter" \
-		"$top/results/published/$host/$1/cells.jsonl" >"$cells"
-	compare "$top/results/published/$host/$1"
+		"$original/cells.jsonl" >"$cells"
+	compare "$original"
 	[ $? -eq 1 ] && grep -q "^DIFFERS: $2: cell $(jq -r .cell <<<"$claim"), .*$(
-		jq -r .field <<<"$claim").* in $cells, .* in $top/results/published/$host/$1/" "$dir/out"
+		jq -r .field <<<"$claim").* in $cells, .* in $original/" "$dir/out"
 	local status=$?
-	cp "$top/results/published/$host/$1/cells.jsonl" "$cells"
+	cp "$original/cells.jsonl" "$cells"
 	return $status
 }
 
@@ -62,10 +68,9 @@ check "CLAIMS.md is what claims.json says (else: make claims)" $?
 	tee "$dir/out" | grep -qx null
 check "every experiment of a claim says what it takes" $?
 
-for cells in "$dir/published/$host"/*/cells.jsonl; do
-	experiment=$(basename "$(dirname "$cells")")
-	[ -n "$(of "$experiment" .id)" ] || continue
-	compare "$top/results/published/$host/$experiment"
+for experiment in $(jq -r '[.claims[].experiment] | unique | .[]' "$claims"); do
+	[ -f "$top/results/published/$(place "$experiment")/cells.jsonl" ] || continue
+	compare "$top/results/published/$(place "$experiment")"
 	status=$?
 	[ $status -eq 0 ] && ! grep -q '^can not be compared' "$dir/out"
 	check "$experiment: every claim holds in the published run itself" $?
@@ -76,12 +81,13 @@ for cells in "$dir/published/$host"/*/cells.jsonl; do
 done
 
 sed -i 's/5906/6497/' "$dir/published/cwist/cwist.json"
-compare "$top/results/published/$host/c10k"
+c10k=$(place c10k)
+compare "$top/results/published/$c10k"
 [ $? -eq 1 ] && grep -q 'cwist.json: row C10K, memory.user_bytes_per_conn is 6497, but the claim cites 5906' "$dir/out"
 check "theirs, altered, is noticed" $?
 
-rm -rf "${dir:?}/published/$host/c10k"
-compare "$top/results/published/$host/c10k"
+rm -rf "${dir:?}/published/$c10k"
+compare "$top/results/published/$c10k"
 [ $? -eq 1 ] && grep -q '^can not be compared: c10k-kernel: not published: there is no ' "$dir/out"
 check "what is not published can not be compared" $?
 
