@@ -20,9 +20,8 @@
 struct load {
 	struct load_config config;
 	struct load_shared shared;
-	struct worker_call *calls; /* one a worker: the phase under way */
-	uint32_t *sorted_us;       /* all handshake times; made after the ramp */
-	uint64_t sample_count;
+	struct worker_call *calls;            /* one a worker: the phase under way */
+	struct times handshakes;              /* of all workers, in order; made when asked for */
 	void (*run)(struct worker *, void *); /* what begins the phase */
 	uint64_t guard_ns;                    /* when the memory floor is looked at next */
 	unsigned started;
@@ -242,54 +241,15 @@ void load_dropped(struct load *load, struct load_result *result)
 	result->ok = result->open;
 }
 
-/* ---- what the ramp measured ---- */
+/* ---- what was measured ---- */
 
-static int by_value(const void *a, const void *b)
+const struct times *load_handshakes(struct load *load)
 {
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-static double nearest_rank(const struct load *load, double fraction)
-{
-	uint64_t rank = (uint64_t)(fraction * (double)load->sample_count + 0.999999);
-
-	if (!load->sample_count)
-		return 0;
-	return (double)load->sorted_us[rank ? rank - 1 : 0];
-}
-
-void load_latency(struct load *load, struct load_latency *latency)
-{
-	load->sample_count = 0;
-	for (unsigned i = 0; i < load->started; i++) {
-		const struct load_worker *lw = &load->workers[i];
-
-		for (uint32_t n = 0; n < lw->sample_count; n++)
-			load->sorted_us[load->sample_count++] = lw->samples_us[n];
-	}
-	qsort(load->sorted_us, load->sample_count, sizeof(*load->sorted_us), by_value);
-	*latency = (struct load_latency){
-		.p50 = nearest_rank(load, 0.50),
-		.p99 = nearest_rank(load, 0.99),
-		.max = nearest_rank(load, 1.0),
-	};
-}
-
-int load_write_samples(const struct load *load, const char *file)
-{
-	FILE *out = fopen(file, "w");
-	int error = 0;
-
-	if (!out)
-		return -errno;
-	for (uint64_t i = 0; i < load->sample_count; i++)
-		if (fprintf(out, "%u\n", load->sorted_us[i]) < 0)
-			error = errno;
-	if (fclose(out) && !error)
-		error = errno;
-	return -error;
+	load->handshakes.count = 0;
+	for (unsigned i = 0; i < load->started; i++)
+		times_append(&load->handshakes, &load->workers[i].handshakes);
+	times_sort(&load->handshakes);
+	return &load->handshakes;
 }
 
 const char *load_protocol(const struct load *load)
@@ -360,14 +320,13 @@ static int start_worker(struct load *load, char *reason, size_t reason_size)
 
 	plan_worker(load, load->started);
 	config.connections_max = lw->quota + 1;
-	lw->samples_us = calloc(lw->quota + 1, sizeof(*lw->samples_us));
-	if (!lw->samples_us)
-		return -ENOMEM;
-	rc = worker_start(&lw->worker, &config, reason, reason_size);
+	rc = times_init(&lw->handshakes, lw->quota, 1);
+	if (!rc)
+		rc = worker_start(&lw->worker, &config, reason, reason_size);
 	if (!rc)
 		load->started++;
 	else
-		free(lw->samples_us);
+		times_free(&lw->handshakes);
 	return rc;
 }
 
@@ -401,7 +360,6 @@ int load_start(struct load **out, const struct load_config *config, char *reason
 		return -ENOMEM;
 	load->config = *config;
 	load->calls = calloc(workers, sizeof(*load->calls));
-	load->sorted_us = calloc(config->sizing.connections, sizeof(*load->sorted_us));
 	pthread_mutex_init(&load->shared.mutex, NULL);
 	pthread_cond_init(&load->shared.ended, NULL);
 	pthread_barrier_init(&load->shared.sent, NULL, workers);
@@ -409,6 +367,8 @@ int load_start(struct load **out, const struct load_config *config, char *reason
 	rc = request_init(&load->shared.request, config->path);
 	if (rc)
 		snprintf(reason, reason_size, "path \"%s\": / or /N is needed", config->path);
+	if (!rc)
+		rc = times_init(&load->handshakes, config->sizing.connections, 1);
 	while (!rc && load->started < workers)
 		rc = start_worker(load, reason, reason_size);
 	if (rc)
@@ -429,10 +389,10 @@ void load_free(struct load *load)
 	for (unsigned i = 0; i < load->started; i++) {
 		worker_call(&load->workers[i].worker, stop_worker, NULL);
 		worker_join(&load->workers[i].worker);
-		free(load->workers[i].samples_us);
+		times_free(&load->workers[i].handshakes);
 	}
 	pthread_barrier_destroy(&load->shared.sent);
-	free(load->sorted_us);
+	times_free(&load->handshakes);
 	free(load->calls);
 	free(load);
 }

@@ -15,6 +15,7 @@
 #include "harness/common/park.h"
 #include "harness/common/sizing.h"
 #include "harness/common/tally.h"
+#include "harness/load/times.h"
 #include "tls_backends/tls_backend.h"
 
 struct load;
@@ -46,12 +47,6 @@ struct load_result {
 	struct tally failures;
 };
 
-/* Handshake times in microseconds, every one; counted from the connect. They are the
- * client's memory, 8 bytes a connection: the samples and, after the ramp, them in order. */
-struct load_latency {
-	double p50, p99, max;
-};
-
 /* 0, or a negative errno with the reason. */
 int load_start(struct load **load, const struct load_config *config, char *reason,
 	       size_t reason_size);
@@ -72,10 +67,10 @@ void load_close(struct load *load);
 bool load_wait(struct load *load, unsigned wait_ms, struct load_result *result);
 /* What was lost since the last phase ended: result->failed, by cause. */
 void load_dropped(struct load *load, struct load_result *result);
-/* Of the ramp, once it has ended; before load_write_samples. */
-void load_latency(struct load *load, struct load_latency *latency);
-/* All samples into a file, one a line. 0, or a negative errno. */
-int load_write_samples(const struct load *load, const char *file);
+/* In order, those of the last ramp that ended; the load's own, valid until the next call. Counted
+ * from the connect. They are the client's memory, 8 bytes a connection: the workers' own and these.
+ */
+const struct times *load_handshakes(struct load *load);
 /* The negotiated version of all connections, "TLSv1.3", "none" for plain, or
  * "mixed". After the ramp. */
 const char *load_protocol(const struct load *load);

@@ -10,6 +10,7 @@
 #include "harness/common/tally.h"
 #include "harness/core/worker.h"
 #include "harness/load/response.h"
+#include "harness/load/times.h"
 
 enum load_phase {
 	LOAD_IDLE, /* connections are held; one that ends was dropped */
@@ -61,8 +62,7 @@ struct load_worker {
 	struct tally failures; /* of the phase */
 	uint64_t dropped;      /* while idle, until they are asked for */
 	struct tally drops;
-	uint32_t *samples_us; /* handshake times; quota places */
-	uint32_t sample_count;
+	struct times handshakes; /* room for quota */
 	uint64_t tls13, other_protocol, no_protocol;
 };
 

@@ -231,19 +231,24 @@ static void await(struct load *load, const struct arguments *a, const char *phas
 	}
 }
 
+/* file NULL: nowhere. */
+static struct load_latency keep_times(const struct times *times, const char *file)
+{
+	int rc = file ? times_write(times, file) : 0;
+
+	if (rc)
+		errx(1, "%s: %s", file, strerror(-rc));
+	return times_latency(times);
+}
+
 static json_t *ramp(struct load *load, const struct arguments *a)
 {
 	struct load_latency latency;
 	struct load_result result;
-	int rc = 0;
 
 	load_ramp(load);
 	await(load, a, "ramp", &result);
-	load_latency(load, &latency);
-	if (a->samples)
-		rc = load_write_samples(load, a->samples);
-	if (rc)
-		errx(1, "%s: %s", a->samples, strerror(-rc));
+	latency = keep_times(load_handshakes(load), a->samples);
 	return json_pack("{s:s,s:I,s:I,s:f,s:{s:f,s:f,s:f},s:s,s:o}", "event", "ramp",
 			 "established", (json_int_t)result.ok, "failed", (json_int_t)result.failed,
 			 "ramp_s", result.seconds, "handshake_us", "p50", latency.p50, "p99",
