@@ -16,22 +16,27 @@
 #define CLOSING_MAX 4096u
 /* How often the memory floor is looked at. */
 #define GUARD_NS (100 * NS_PER_MS)
+/* A wake takes some tens of microseconds. */
+#define WAKE_TICKS_PER_US 10
 
 struct load {
 	struct load_config config;
 	struct load_shared shared;
 	struct worker_call *calls;            /* one a worker: the phase under way */
 	struct times handshakes;              /* of all workers, in order; made when asked for */
+	struct times wakes;                   /* likewise */
 	void (*run)(struct worker *, void *); /* what begins the phase */
+	unsigned at_a_time;                   /* most workers in the phase */
 	uint64_t guard_ns;                    /* when the memory floor is looked at next */
 	unsigned started;
+	unsigned stagger_s;
 	unsigned begun; /* workers in the phase, or through with it */
 	struct load_worker workers[];
 };
 
 /* ---- phases ---- */
 
-static void set_off(struct load *load, void (*run)(struct worker *, void *))
+static void set_off(struct load *load, void (*run)(struct worker *, void *), unsigned at_a_time)
 {
 	struct load_shared *shared = &load->shared;
 
@@ -40,6 +45,8 @@ static void set_off(struct load *load, void (*run)(struct worker *, void *))
 	shared->unfinished = load->started;
 	pthread_mutex_unlock(&shared->mutex);
 	load->run = run;
+	load->at_a_time = at_a_time;
+	load->stagger_s = 0;
 	load->begun = 0;
 	load->guard_ns = NS_NEVER;
 }
@@ -55,23 +62,23 @@ static void begin_next(struct load *load)
 /* Phases that all workers begin at once. */
 static void begin(struct load *load, void (*run)(struct worker *, void *))
 {
-	set_off(load, run);
+	set_off(load, run, load->started);
 	while (load->begun < load->started)
 		begin_next(load);
 	for (unsigned i = 0; i < load->started; i++)
 		worker_wait(&load->workers[i].worker, &load->calls[i]);
 }
 
-/* When the next worker may ramp: by the stagger; NS_NEVER before another one is through.
+/* When the next worker may begin: by the stagger; NS_NEVER before another one is through.
  * `unfinished`: of load_shared. */
 static uint64_t next_start_ns(const struct load *load, unsigned unfinished)
 {
-	unsigned ramping = load->begun + unfinished - load->started;
+	unsigned under_way = load->begun + unfinished - load->started;
 	double share = (double)load->begun / load->started;
 
-	if (load->begun == load->started || ramping >= load->config.ramping_max)
+	if (load->begun == load->started || under_way >= load->at_a_time)
 		return NS_NEVER;
-	return load->shared.start_ns + (uint64_t)(load->config.stagger_s * share * 1e9);
+	return load->shared.start_ns + (uint64_t)(load->stagger_s * share * 1e9);
 }
 
 static unsigned unfinished(struct load_shared *shared)
@@ -110,7 +117,8 @@ static void guard_memory(struct load *load)
 void load_ramp(struct load *load)
 {
 	atomic_store(&load->shared.halted, false);
-	set_off(load, load_worker_ramp);
+	set_off(load, load_worker_ramp, load->config.ramping_max);
+	load->stagger_s = load->config.stagger_s;
 	load->guard_ns = load->config.memory_floor_bytes ? 0 : NS_NEVER;
 	guard_memory(load);
 	begin_due(load);
@@ -140,6 +148,31 @@ void load_active(struct load *load, double fraction, double seconds)
 	load->shared.active_fraction = fraction;
 	load->shared.active_end_ns = clock_now_ns() + (uint64_t)(seconds * NS_PER_S);
 	begin(load, load_worker_active);
+}
+
+static uint32_t share(uint32_t total, unsigned parts, unsigned part)
+{
+	return total / parts + (part < total % parts);
+}
+
+/* One after the other: the next worker begins when the one before is through. */
+int load_wakes(struct load *load, uint32_t count)
+{
+	int error;
+
+	times_free(&load->wakes);
+	error = times_init(&load->wakes, count, WAKE_TICKS_PER_US);
+	for (unsigned i = 0; i < load->started && !error; i++) {
+		struct times *times = &load->workers[i].wakes;
+
+		times_free(times);
+		error = times_init(times, share(count, load->started, i), WAKE_TICKS_PER_US);
+	}
+	if (error)
+		return error;
+	set_off(load, load_worker_wakes, 1);
+	begin_due(load);
+	return 0;
 }
 
 void load_close(struct load *load)
@@ -252,6 +285,15 @@ const struct times *load_handshakes(struct load *load)
 	return &load->handshakes;
 }
 
+const struct times *load_wake_times(struct load *load)
+{
+	load->wakes.count = 0;
+	for (unsigned i = 0; i < load->started; i++)
+		times_append(&load->wakes, &load->workers[i].wakes);
+	times_sort(&load->wakes);
+	return &load->wakes;
+}
+
 const char *load_protocol(const struct load *load)
 {
 	bool old = false, tls13 = false, none = false;
@@ -269,11 +311,6 @@ const char *load_protocol(const struct load *load)
 }
 
 /* ---- start and end ---- */
-
-static uint32_t share(uint32_t total, unsigned parts, unsigned part)
-{
-	return total / parts + (part < total % parts);
-}
 
 /* Its part of so many, and one at least. */
 static uint32_t share_or_one(uint32_t total, unsigned parts, unsigned part)
@@ -390,9 +427,11 @@ void load_free(struct load *load)
 		worker_call(&load->workers[i].worker, stop_worker, NULL);
 		worker_join(&load->workers[i].worker);
 		times_free(&load->workers[i].handshakes);
+		times_free(&load->workers[i].wakes);
 	}
 	pthread_barrier_destroy(&load->shared.sent);
 	times_free(&load->handshakes);
+	times_free(&load->wakes);
 	free(load->calls);
 	free(load);
 }
