@@ -37,10 +37,23 @@ picture() {
 	for format in png svg; do
 		gnuplot -e "format = '$format'; out = '$work/figure'" \
 			-e "style = '$root/plots/style.gp'; levels = '$root/plots/levels.gp'" \
-			"$work/data.gp" "$root/plots/$1.gp"
+			-e "cdf = '$root/plots/cdf.gp'" "$work/data.gp" "$root/plots/$1.gp"
 		mv "$work/figure" "$3/plots/$2.$format"
 		echo "$3/plots/$2.$format"
 	done
+}
+
+# times_of RUN KIND: the times of its handshakes, or of its wakes.
+times_of() {
+	"$root/plots/quantiles.sh" "$1" "$2" >"$work/quantiles" &&
+		convert latency "$1/cells.jsonl" --arg kind "$2" --slurpfile quantiles "$work/quantiles"
+}
+
+# A figure of the same kind as that of handshakes: its data take the place of theirs.
+wakes() {
+	[ -s "$work/wakes.gp" ] || return 0
+	cat "$work/wakes.gp" >>"$work/data.gp"
+	picture wake_latency wake_latency "$1"
 }
 
 # One figure a cell, beside the others; data.gp has the facts of the run.
@@ -59,12 +72,11 @@ timelines() {
 draw() {
 	manifest=$1/manifest.json
 	[ -f "$manifest" ] || manifest=/dev/null
-	"$root/plots/quantiles.sh" "$1" >"$work/quantiles" || return 1
 	{
 		convert cells "$1/cells.jsonl" --slurpfile manifest "$manifest" \
 			--slurpfile servers "$published/servers/servers.json" &&
-			convert growth "$1/cells.jsonl" &&
-			convert latency "$1/cells.jsonl" --slurpfile quantiles "$work/quantiles"
+			convert growth "$1/cells.jsonl" && times_of "$1" handshake &&
+			times_of "$1" wake >"$work/wakes.gp"
 	} >"$work/data.gp" || {
 		echo "plots: $1 is not drawn" >&2
 		return 1
@@ -74,6 +86,7 @@ draw() {
 	for figure in $(sed -n "s/^figures = '\(.*\)'$/\1/p" "$work/data.gp"); do
 		picture "$figure" "$figure" "$1"
 	done
+	wakes "$1"
 	timelines "$1"
 }
 

@@ -1,77 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # plots/ - how long handshakes took, as the client saw it: the part of them that was over after so
 # many milliseconds; a panel for each backend and park level, a curve for each reactor and number of
-# connections. Crosses are the percentiles 50 and 99.
+# connections.
 
-flags = 0
-label_chars = 6
-repeats = latency_repeats
-
-columns = words(latency_panels) > 1 ? 2 : 1
-panel_rows = (words(latency_panels) + columns - 1) / columns
-panel_high = 380
-rows_high = (panel_rows * (panel_high + 100) - 60) / 37.0
-load style
-
-set label 1 sprintf('Latency of a handshake, %s connections', connections)
-set label 2 'From connect to the end of the handshake, seen by the client; '.(repeats > 1 ? \
-	sprintf('median of %d repeats', repeats) : 'one repeat').'. Marks: 50 % and 99 %'
-
-left = 110
-gap = 36
-key_px = 90 + latency_chars * char_px
-panel_width = (right_px - left - key_px - gap * (columns - 1)) / columns
-panel_top(row) = head_px + 40 + (row - 1) * (panel_high + 100)
-
-set border 3 linecolor rgb '#404040'
-set grid xtics ytics linetype 1 linewidth 1 linecolor rgb '#E0E0E0'
-set logscale x
-set xrange [latency_least / 1.2 : latency_most * 1.2]
-set xtics nomirror ()
-do for [exponent = -3 : 6] {
-	do for [digit in (latency_most > 1000 * latency_least ? '1' : '1 2 5')] {
-		tic = digit * 10.0 ** exponent
-		if (tic >= latency_least / 1.2 && tic <= latency_most * 1.2) {
-			set xtics add (sprintf('%g', tic) tic)
-		}
-	}
-}
-set yrange [0 : 1.02]
-set clip one
-here(panel, i) = column('panel') == panel && column('curve') == i
-is_mark(part) = abs(part - 0.5) < 1e-9 || abs(part - 0.99) < 1e-9
-
-set multiplot
-do for [panel = 1 : words(latency_panels)] {
-	row = (panel - 1) / columns + 1
-	across = (panel - 1) % columns
-	from = left + across * (panel_width + gap)
-	set lmargin at screen x_screen(from)
-	set rmargin at screen x_screen(from + panel_width)
-	set tmargin at screen y_screen(panel_top(row))
-	set bmargin at screen y_screen(panel_top(row) + panel_high)
-	set title word(latency_panels, panel) font font(title_font, 1) offset 0, -0.4
-	set ytics nomirror ()
-	do for [part in '0 0.25 0.5 0.75 0.9 0.99'] {
-		set ytics add (across == 0 ? sprintf('%g %%%%', 100 * part) : '' part + 0.0)
-	}
-	set ylabel across == 0 ? 'handshakes' : ''
-	set xlabel (panel + columns > words(latency_panels) ? 'milliseconds' : '')
-	if (panel == 1) {
-		set key at screen x_screen(right_px - key_px + 24), screen y_screen(panel_top(1)) \
-			left top Left reverse samplen 4 spacing key_spacing * 1.15
-	} else {
-		unset key
-	}
-	plot for [i = 1 : curves] $latency using (here(panel, i) ? column('ms') : NaN): \
-			(column('part')) with lines linewidth 2.5 dashtype line_dash(i) \
-			linecolor rgb line_colour(i) notitle, \
-		for [i = 1 : curves] $latency using (here(panel, i) && is_mark(column('part')) ? \
-			column('ms') : NaN):(column('part')) with points \
-			linecolor rgb line_colour(i) pointtype line_point(i) pointsize 1.8 notitle, \
-		for [i = 1 : curves] keyentry with linespoints linewidth 2.5 dashtype line_dash(i) \
-			linecolor rgb line_colour(i) pointtype line_point(i) pointsize 1.8 \
-			title curve_label[i]
-	unset label
-}
-unset multiplot
+figure_title = sprintf('Latency of a handshake, %s connections', connections)
+figure_note = 'From connect to the end of the handshake, seen by the client'
+what = 'handshakes'
+unit = 'milliseconds'
+is_told = 0
+load cdf

@@ -1,15 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# plots/ - the handshake times of a run, a line of JSON a cell: 2,001 quantiles, least to largest, in
-# place of what may be a million samples. From handshake_us/, and from handshake_quantiles.jsonl: a
-# published run has only that, one that was gone on with has both. Without either there is no output.
-# usage: plots/quantiles.sh RUN-DIRECTORY
+# plots/ - the single times of a run, a line of JSON a cell: 2,001 quantiles, least to largest, in
+# place of what may be a million samples. Of handshakes, or of wakes. From handshake_us/ or wake_us/, and
+# from handshake_quantiles.jsonl or wake_quantiles.jsonl: a published run has only that, one that was
+# gone on with has both. Without either there is no output.
+# usage: plots/quantiles.sh RUN-DIRECTORY handshake|wake
 set -eu
 
-if [ -f "$1/handshake_quantiles.jsonl" ]; then
-	cat "$1/handshake_quantiles.jsonl"
+if [ -f "$1/$2_quantiles.jsonl" ]; then
+	cat "$1/$2_quantiles.jsonl"
 fi
-for file in "$1"/handshake_us/*.txt; do
+for file in "$1/$2_us"/*.txt; do
 	[ -s "$file" ] || continue
 	# A pilot is no cell: it only foretells the memory of one.
 	case $file in *-pilot.txt) continue ;; esac
@@ -21,7 +22,7 @@ for file in "$1"/handshake_us/*.txt; do
 			printf "{\"order\":%d,\"cell\":\"%s\",\"count\":%d,\"us\":[", order, cell, NR
 			for (i = 0; i <= steps; i++) {
 				rank = int((i * NR + steps - 1) / steps)
-				printf "%s%d", i ? "," : "", us[rank < 1 ? 1 : rank]
+				printf "%s%.12g", i ? "," : "", us[rank < 1 ? 1 : rank]
 			}
 			print "]}"
 		}'

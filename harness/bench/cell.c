@@ -13,6 +13,7 @@
 #include "harness/bench/cell_history.h"
 #include "harness/bench/cell_measure.h"
 #include "harness/bench/cell_talk.h"
+#include "harness/bench/cell_wakes.h"
 #include "harness/bench/cell_watch.h"
 #include "harness/bench/gates.h"
 #include "harness/bench/net_settings.h"
@@ -48,11 +49,11 @@ static int enter_network(struct live_cell *cell)
 	return -1;
 }
 
-void cell_samples_path(const struct live_cell *cell, char path[PATH_MAX])
+void cell_samples_path(const struct live_cell *cell, const char *what, char path[PATH_MAX])
 {
 	const struct matrix_cell *spec = &cell->result->cell;
 
-	snprintf(path, PATH_MAX, "%s/handshake_us/%u-%s%s.txt", cell->setup->dir, spec->order,
+	snprintf(path, PATH_MAX, "%s/%s_us/%u-%s%s.txt", cell->setup->dir, what, spec->order,
 		 spec->name, cell->setup->pilot ? "-pilot" : "");
 }
 
@@ -179,7 +180,7 @@ static int start_client(struct live_cell *cell, unsigned index)
 	const struct experiment *exp = cell->setup->exp;
 	const struct matrix_cell *spec = &cell->result->cell;
 	char workers[16], connections[16], in_flight[16], first[16], floor[32], timeout[16];
-	char samples[PATH_MAX], name[16] = "client";
+	char samples[PATH_MAX], wake_samples[PATH_MAX], name[16] = "client";
 	unsigned ignored, offset, most;
 	const char *const args[] = {
 		"--tls",
@@ -202,12 +203,15 @@ static int start_client(struct live_cell *cell, unsigned index)
 		timeout,
 		"--samples",
 		samples,
+		"--wake-samples",
+		wake_samples,
 		"--control",
 		exp->waves ? "--waves" : NULL,
 		NULL,
 	};
 
-	cell_samples_path(cell, samples);
+	cell_samples_path(cell, "handshake", samples);
+	cell_samples_path(cell, "wake", wake_samples);
 	if (exp->clients > 1) {
 		size_t used = strlen(samples);
 
@@ -273,21 +277,14 @@ static const struct {
 	int (*run)(struct live_cell *cell);
 	bool pilot; /* a pilot has this step too */
 } steps[] = {
-	{"network", enter_network, true},
-	{"crypto floor", measure_crypto_floor, false},
-	{"server start", start_server, true},
-	{"client start", start_clients, true},
-	{"baseline", cell_step_baseline, true},
-	{"ramp", cell_step_ramp, true},
-	{"history", cell_step_history, true},
-	{"idle", cell_step_idle, true},
-	{"hold", cell_step_hold, false},
-	{"key updates", cell_step_key_updates, false},
-	{"round 1", cell_step_round1, true},
-	{"round 2", cell_step_round2, false},
-	{"active", cell_step_active, false},
-	{"close", cell_step_close, false},
-	{"stop", stop, true},
+	{"network", enter_network, true},       {"crypto floor", measure_crypto_floor, false},
+	{"server start", start_server, true},   {"client start", start_clients, true},
+	{"baseline", cell_step_baseline, true}, {"ramp", cell_step_ramp, true},
+	{"history", cell_step_history, true},   {"idle", cell_step_idle, true},
+	{"hold", cell_step_hold, false},        {"key updates", cell_step_key_updates, false},
+	{"round 1", cell_step_round1, true},    {"round 2", cell_step_round2, false},
+	{"wakes", cell_step_wakes, false},      {"active", cell_step_active, false},
+	{"close", cell_step_close, false},      {"stop", stop, true},
 };
 #define STEPS (int)(sizeof(steps) / sizeof(*steps))
 

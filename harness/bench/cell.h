@@ -25,7 +25,7 @@ struct cell_shared {
 /* What a cell needs; all borrowed. */
 struct cell_setup {
 	const struct experiment *exp;
-	const char *dir; /* of the run: logs/ and handshake_us/ are in it */
+	const char *dir; /* of the run: logs/, handshake_us/ and wake_us/ are in it */
 	const struct kernel_meter *server_meter;
 	const struct kernel_meter *client_meter;
 	bool pilot; /* only what a forecast needs: forecast.h */

@@ -117,7 +117,7 @@ static int merge_samples(struct live_cell *cell)
 
 	if (cell->client.count == 1)
 		return 0;
-	cell_samples_path(cell, path);
+	cell_samples_path(cell, "handshake", path);
 	error = samples_merge(path, cell->client.count, &samples);
 	if (error) {
 		result_judge(result, VERDICT_FAIL, "%s can not be merged: %s", path,

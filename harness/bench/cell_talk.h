@@ -64,8 +64,9 @@ bool cell_client_died(struct live_cell *cell);
 /* The same for the server, before its failures are blamed on the network. */
 bool cell_server_died(struct live_cell *cell, const json_t *failures);
 
-/* The file of all handshake times; each of several clients adds its number to the name. */
-void cell_samples_path(const struct live_cell *cell, char path[PATH_MAX]);
+/* The file of all times of `what`: "handshake", and then each of several clients adds its number to
+ * the name, or "wake". */
+void cell_samples_path(const struct live_cell *cell, const char *what, char path[PATH_MAX]);
 
 /* A member of an answer: NAN, or "", when it is not there. */
 double answer_number(const json_t *answer, const char *key);

@@ -64,6 +64,7 @@ static const struct key keys[] = {
 	{"settle_s", EXP(settle_s), 0, 0, 3600, KEY_REAL, false},
 	{"hold_s", EXP(hold_s), 0, 0, 86400, KEY_REAL, false},
 	{"key_updates", EXP(key_updates), 0, 0, 1000, KEY_COUNT, false},
+	{"wakes", EXP(wakes), 0, 0, OPTION_WAKES_MAX, KEY_COUNT, false},
 	{"active", EXP(active), 0, 0, 1, KEY_FRACTIONS, false},
 	{"active_s", EXP(active_s), 0, 0.01, 3600, KEY_REAL, false},
 	{"crypto_floor_handshakes", EXP(crypto_floor_handshakes), 0, 1, 1e6, KEY_COUNT, false},

@@ -28,6 +28,8 @@
  *	hold_s = 2.0                  idle time in which nothing may drop
  *	key_updates = 0               times that every connection and the server change their
  *	                              keys between hold and rounds; not without TLS
+ *	wakes = 0                     connections, after the rounds, that are woken one at a time,
+ *	                              each timed; of the first client
  *	active = [ 0.001, 1.0 ]       fractions of the connections, each > 0 and <= 1: so
  *	                              many ask again as soon as they are answered, the
  *	                              others stay idle; no such step when absent
@@ -82,6 +84,7 @@ struct experiment {
 	double settle_s;
 	double hold_s;
 	unsigned key_updates;
+	unsigned wakes;
 	struct fractions active;
 	double active_s;
 	unsigned crypto_floor_handshakes;

@@ -106,6 +106,24 @@ void gates_after_key_updates(struct result *result, unsigned cycles, const json_
 		     updates->ok, cycles * result->established, updates->failed, causes);
 }
 
+void gates_after_wakes(struct result *result, unsigned count, double restored,
+		       const json_t *failures)
+{
+	const struct result_wakes *wakes = &result->wakes;
+	char causes[256];
+
+	if (wakes->failed != 0 || wakes->ok != count) {
+		gates_failures_text(failures, causes, sizeof(causes));
+		result_judge(result, VERDICT_FAIL, "wakes: %.0f of %u ok, %.0f failed (%s)",
+			     wakes->ok, count, wakes->failed, causes);
+	}
+	if (restored < count)
+		result_judge(result, VERDICT_INVALID,
+			     "of %u connections only %.0f had no socket when they were woken "
+			     "(raise settle_s)",
+			     count, restored);
+}
+
 void gates_after_active(struct result *result, int index, const json_t *failures)
 {
 	const struct result_active *active = &result->active[index];

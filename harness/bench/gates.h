@@ -23,6 +23,10 @@ void gates_after_round(struct result *result, int index, const json_t *failures)
 void gates_after_history(struct result *result, const json_t *failures);
 /* Every connection has changed its keys so many times, and the server with it. */
 void gates_after_key_updates(struct result *result, unsigned cycles, const json_t *failures);
+/* Every wake brought its response, and, at level deep, a socket: `restored` is how many the server
+ * has made meanwhile, NAN at other levels. */
+void gates_after_wakes(struct result *result, unsigned count, double restored,
+		       const json_t *failures);
 /* Every response 200 with the right body, and there were some; index as in result->active. */
 void gates_after_active(struct result *result, int index, const json_t *failures);
 /* Validity (listen counters, the client as the bottleneck), then the limits. */

@@ -57,7 +57,7 @@ static const char run_doc[] =
 	"A cell is named reactor+tls+park, such as epoll+boringssl+shed. Each ends with a "
 	"verdict: pass, fail (a gate did not hold), skip (can not run on this machine) or "
 	"invalid (its figures may not be compared). Results are in the directory named at the "
-	"end: cells.jsonl, one object a cell; manifest.json; logs/; handshake_us/.\n\n"
+	"end: cells.jsonl, one object a cell; manifest.json; logs/; handshake_us/; wake_us/.\n\n"
 	"Ctrl-C ends what runs and keeps the cells that are finished; --resume runs the others.\n\n"
 	"  parkbench run experiments/smoke.cfg\n"
 	"  parkbench run experiments/c10k.cfg --only 'epoll+*' --repeat 3\n\n"

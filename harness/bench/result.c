@@ -26,6 +26,7 @@ const char *const phase_names[PHASES] = {
 
 static const struct result_memory unmeasured = {NAN, NAN, NAN};
 static const struct result_round not_asked = {NAN, NAN, NAN};
+static const struct result_wakes none_woken = {NAN, NAN, NAN, NAN, NAN};
 static const struct result_active not_run = {NAN, NAN, NAN, NAN, NAN, NAN, NAN};
 
 void result_init(struct result *result, const struct matrix_cell *cell,
@@ -67,6 +68,7 @@ void result_init(struct result *result, const struct matrix_cell *cell,
 		 worker_model_name(exp->worker_model));
 	result->history = not_asked;
 	result->key_updates = (struct result_key_updates){NAN, NAN};
+	result->wakes = none_woken;
 	for (int i = 0; i < RESULT_ROUNDS; i++)
 		result->rounds[i] = not_asked;
 	for (int i = 0; i < FRACTIONS_MAX; i++)
@@ -165,6 +167,18 @@ static json_t *key_updates_json(const struct result_key_updates *updates)
 
 	put_whole(object, "ok", updates->ok);
 	put_whole(object, "failed", updates->failed);
+	return object;
+}
+
+static json_t *wakes_json(const struct result_wakes *wakes)
+{
+	json_t *object = json_object();
+
+	put_whole(object, "ok", wakes->ok);
+	put_whole(object, "failed", wakes->failed);
+	put_real(object, "p50_us", wakes->p50_us, 10);
+	put_real(object, "p99_us", wakes->p99_us, 10);
+	put_real(object, "max_us", wakes->max_us, 10);
 	return object;
 }
 
@@ -297,6 +311,8 @@ json_t *result_json(const struct result *result, const char *run)
 	if (!isnan(result->key_updates.ok))
 		json_object_set_new(line, "key_updates", key_updates_json(&result->key_updates));
 	json_object_set_new(line, "rounds", rounds_json(result));
+	if (!isnan(result->wakes.ok))
+		json_object_set_new(line, "wakes", wakes_json(&result->wakes));
 	if (!isnan(result->active[0].fraction))
 		json_object_set_new(line, "active", active_json(result));
 	json_object_set_new(line, "memory", memory_json(result));

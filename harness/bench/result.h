@@ -52,6 +52,15 @@ struct result_key_updates {
 	double failed;
 };
 
+/* Connections that were woken one at a time; microseconds from packet to response. */
+struct result_wakes {
+	double ok; /* NAN: not run */
+	double failed;
+	double p50_us;
+	double p99_us;
+	double max_us;
+};
+
 /* One fraction of the connections that asked again and again. */
 struct result_active {
 	double fraction; /* NAN: not run */
@@ -88,6 +97,7 @@ struct result {
 	struct result_round history;               /* ok is NAN: not run */
 	struct result_round rounds[RESULT_ROUNDS]; /* likewise */
 	struct result_key_updates key_updates;
+	struct result_wakes wakes;
 	struct result_active active[FRACTIONS_MAX];
 
 	double user_baseline_bytes;

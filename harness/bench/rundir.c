@@ -101,7 +101,7 @@ static void point_latest(const struct rundir *dir)
 
 static int make_inside(struct rundir *dir)
 {
-	static const char *const inside[] = {"logs", "handshake_us", "timeline"};
+	static const char *const inside[] = {"logs", "handshake_us", "wake_us", "timeline"};
 	char path[PATH_MAX];
 
 	for (size_t i = 0; i < sizeof(inside) / sizeof(*inside); i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * harness/bench/ - the directory of a run: manifest.json, cells.jsonl, logs/ and
- * handshake_us/. Made below results/local/ of the current directory, where `latest`
+ * harness/bench/ - the directory of a run: manifest.json, cells.jsonl, logs/, handshake_us/,
+ * wake_us/ and timeline/. Made below results/local/ of the current directory, where `latest`
  * points to the newest.
  */
 #ifndef HARNESS_BENCH_RUNDIR_H

@@ -13,6 +13,7 @@
 #include "harness/bench/growth.h"
 #include "harness/bench/result.h"
 #include "harness/bench/table_active.h"
+#include "harness/bench/table_wakes.h"
 #include "harness/measure/stats.h"
 
 /* One cell with all its repeats; borrows from the lines. */
@@ -353,6 +354,8 @@ int table_print(FILE *stream, const json_t *lines)
 		fprintf(stream, "\n%s", legend);
 		ret = growth_print(stream, lines);
 	}
+	if (!ret)
+		ret = table_wakes_print(stream, table.rows, table.count);
 	if (!ret) {
 		ret = table_active_print(stream, table.rows, table.count);
 		print_reasons(stream, &table);

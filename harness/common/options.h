@@ -15,6 +15,8 @@
 #define PARKBENCH_VERSION "0.1"
 /* Deadlines are kept in 16 bits of seconds: nine hours. */
 #define OPTION_SECONDS_MAX 32000
+/* Each takes some six milliseconds, rests included: ten minutes. */
+#define OPTION_WAKES_MAX 100000
 
 /*
  * Handshakes that a worker has under way at once unless told otherwise. It bounds what a storm of

@@ -99,15 +99,17 @@ static void trim(struct worker *worker)
 {
 	if (!worker->trim_due)
 		return;
-	if (worker->activity != worker->quiet_mark) {
+	/* The clock, not two turns alike: a turn may be about something that no upcall tells of,
+	 * such as the packet that makes a socket again at level deep. */
+	if (worker->activity != worker->quiet_mark || !worker->quiet_at_ns) {
 		worker->quiet_mark = worker->activity;
-		worker->quiet_since_ns = clock_now_ns();
+		worker->quiet_at_ns = clock_now_ns() + QUIET_NS;
 		return;
 	}
-	/* A turn without activity is no quiet: engines have work of their own. */
-	if (clock_now_ns() - worker->quiet_since_ns < QUIET_NS)
+	if (clock_now_ns() < worker->quiet_at_ns)
 		return;
 	worker->trim_due = false;
+	worker->quiet_at_ns = 0;
 	if (worker->config.tls_config.park == PARK_HOLD || worker->config.no_trim)
 		return;
 	outbuf_drain(&worker->outbufs);
@@ -184,8 +186,9 @@ static uint64_t next_deadline(const struct worker *worker)
 	if (worker->deadlines || worker->gate_closed || worker->listener.left)
 		deadline = worker->next_tick_ns;
 	if (worker->trim_due) {
-		uint64_t quiet = clock_now_ns() + QUIET_NS;
+		uint64_t quiet = worker->quiet_at_ns;
 
+		quiet = quiet ? quiet : clock_now_ns() + QUIET_NS;
 		deadline = quiet < deadline ? quiet : deadline;
 	}
 	return deadline;

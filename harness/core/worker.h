@@ -105,7 +105,7 @@ struct worker {
 	uint64_t next_tick_ns;     /* when deadlines are looked at again */
 	uint64_t activity;         /* upcalls so far */
 	uint64_t quiet_mark;       /* activity when quiet was last looked at */
-	uint64_t quiet_since_ns;   /* since when it has been that */
+	uint64_t quiet_at_ns;      /* it is quiet if nothing happens before; 0: not looked at yet */
 	bool trim_due;             /* memory was freed since the last trim */
 	bool gate_closed;          /* accepting failed for want of resources */
 	bool gate_full;            /* as many handshakes as may be are under way */

@@ -23,23 +23,27 @@
 #define SOCKETS_MAX 8192u
 /* How often the memory floor is looked at. */
 #define GUARD_NS (100 * NS_PER_MS)
+/* A wake takes some tens of microseconds. */
+#define WAKE_TICKS_PER_US 10
 
 struct load {
 	struct load_config config;
 	struct load_shared shared;
-	struct worker_call *calls; /* one a worker: the phase under way */
-	uint32_t *sorted_us;       /* all handshake times; made after the ramp */
-	uint64_t sample_count;
+	struct worker_call *calls;            /* one a worker: the phase under way */
+	struct times handshakes;              /* of all workers, in order; made when asked for */
+	struct times wakes;                   /* likewise */
 	void (*run)(struct worker *, void *); /* what begins the phase */
+	unsigned at_a_time;                   /* most workers in the phase */
 	uint64_t guard_ns;                    /* when the memory floor is looked at next */
 	unsigned started;
+	unsigned stagger_s;
 	unsigned begun; /* workers in the phase, or through with it */
 	struct load_worker workers[];
 };
 
 /* ---- phases ---- */
 
-static void set_off(struct load *load, void (*run)(struct worker *, void *))
+static void set_off(struct load *load, void (*run)(struct worker *, void *), unsigned at_a_time)
 {
 	struct load_shared *shared = &load->shared;
 
@@ -48,6 +52,8 @@ static void set_off(struct load *load, void (*run)(struct worker *, void *))
 	shared->unfinished = load->started;
 	pthread_mutex_unlock(&shared->mutex);
 	load->run = run;
+	load->at_a_time = at_a_time;
+	load->stagger_s = 0;
 	load->begun = 0;
 	load->guard_ns = NS_NEVER;
 }
@@ -63,23 +69,23 @@ static void begin_next(struct load *load)
 /* Phases that all workers begin at once. */
 static void begin(struct load *load, void (*run)(struct worker *, void *))
 {
-	set_off(load, run);
+	set_off(load, run, load->started);
 	while (load->begun < load->started)
 		begin_next(load);
 	for (unsigned i = 0; i < load->started; i++)
 		worker_wait(&load->workers[i].worker, &load->calls[i]);
 }
 
-/* When the next worker may ramp: by the stagger; NS_NEVER before another one is through.
+/* When the next worker may begin: by the stagger; NS_NEVER before another one is through.
  * `unfinished`: of load_shared. */
 static uint64_t next_start_ns(const struct load *load, unsigned unfinished)
 {
-	unsigned ramping = load->begun + unfinished - load->started;
+	unsigned under_way = load->begun + unfinished - load->started;
 	double share = (double)load->begun / load->started;
 
-	if (load->begun == load->started || ramping >= load->config.ramping_max)
+	if (load->begun == load->started || under_way >= load->at_a_time)
 		return NS_NEVER;
-	return load->shared.start_ns + (uint64_t)(load->config.stagger_s * share * 1e9);
+	return load->shared.start_ns + (uint64_t)(load->stagger_s * share * 1e9);
 }
 
 static unsigned unfinished(struct load_shared *shared)
@@ -118,7 +124,8 @@ static void guard_memory(struct load *load)
 void load_ramp(struct load *load)
 {
 	atomic_store(&load->shared.halted, false);
-	set_off(load, load_worker_ramp);
+	set_off(load, load_worker_ramp, load->config.ramping_max);
+	load->stagger_s = load->config.stagger_s;
 	load->guard_ns = load->config.memory_floor_bytes ? 0 : NS_NEVER;
 	guard_memory(load);
 	begin_due(load);
@@ -148,6 +155,31 @@ void load_active(struct load *load, double fraction, double seconds)
 	load->shared.active_fraction = fraction;
 	load->shared.active_end_ns = clock_now_ns() + (uint64_t)(seconds * NS_PER_S);
 	begin(load, load_worker_active);
+}
+
+static uint32_t share(uint32_t total, unsigned parts, unsigned part)
+{
+	return total / parts + (part < total % parts);
+}
+
+/* One after the other: the next worker begins when the one before is through. */
+int load_wakes(struct load *load, uint32_t count)
+{
+	int error;
+
+	times_free(&load->wakes);
+	error = times_init(&load->wakes, count, WAKE_TICKS_PER_US);
+	for (unsigned i = 0; i < load->started && !error; i++) {
+		struct times *times = &load->workers[i].wakes;
+
+		times_free(times);
+		error = times_init(times, share(count, load->started, i), WAKE_TICKS_PER_US);
+	}
+	if (error)
+		return error;
+	set_off(load, load_worker_wakes, 1);
+	begin_due(load);
+	return 0;
 }
 
 void load_close(struct load *load)
@@ -249,54 +281,24 @@ void load_dropped(struct load *load, struct load_result *result)
 	result->ok = result->open;
 }
 
-/* ---- what the ramp measured ---- */
+/* ---- what was measured ---- */
 
-static int by_value(const void *a, const void *b)
+const struct times *load_handshakes(struct load *load)
 {
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x > y) - (x < y);
+	load->handshakes.count = 0;
+	for (unsigned i = 0; i < load->started; i++)
+		times_append(&load->handshakes, &load->workers[i].handshakes);
+	times_sort(&load->handshakes);
+	return &load->handshakes;
 }
 
-static double nearest_rank(const struct load *load, double fraction)
+const struct times *load_wake_times(struct load *load)
 {
-	uint64_t rank = (uint64_t)(fraction * (double)load->sample_count + 0.999999);
-
-	if (!load->sample_count)
-		return 0;
-	return (double)load->sorted_us[rank ? rank - 1 : 0];
-}
-
-void load_latency(struct load *load, struct load_latency *latency)
-{
-	load->sample_count = 0;
-	for (unsigned i = 0; i < load->started; i++) {
-		const struct load_worker *lw = &load->workers[i];
-
-		for (uint32_t n = 0; n < lw->sample_count; n++)
-			load->sorted_us[load->sample_count++] = lw->samples_us[n];
-	}
-	qsort(load->sorted_us, load->sample_count, sizeof(*load->sorted_us), by_value);
-	*latency = (struct load_latency){
-		.p50 = nearest_rank(load, 0.50),
-		.p99 = nearest_rank(load, 0.99),
-		.max = nearest_rank(load, 1.0),
-	};
-}
-
-int load_write_samples(const struct load *load, const char *file)
-{
-	FILE *out = fopen(file, "w");
-	int error = 0;
-
-	if (!out)
-		return -errno;
-	for (uint64_t i = 0; i < load->sample_count; i++)
-		if (fprintf(out, "%u\n", load->sorted_us[i]) < 0)
-			error = errno;
-	if (fclose(out) && !error)
-		error = errno;
-	return -error;
+	load->wakes.count = 0;
+	for (unsigned i = 0; i < load->started; i++)
+		times_append(&load->wakes, &load->workers[i].wakes);
+	times_sort(&load->wakes);
+	return &load->wakes;
 }
 
 const char *load_protocol(const struct load *load)
@@ -316,11 +318,6 @@ const char *load_protocol(const struct load *load)
 }
 
 /* ---- start and end ---- */
-
-static uint32_t share(uint32_t total, unsigned parts, unsigned part)
-{
-	return total / parts + (part < total % parts);
-}
 
 /* Its part of so many, and one at least. */
 static uint32_t share_or_one(uint32_t total, unsigned parts, unsigned part)
@@ -384,14 +381,13 @@ static int start_worker(struct load *load, char *reason, size_t reason_size)
 
 	plan_worker(load, load->started);
 	config.connections_max = lw->quota + 1;
-	lw->samples_us = calloc(lw->quota + 1, sizeof(*lw->samples_us));
-	if (!lw->samples_us)
-		return -ENOMEM;
-	rc = worker_start(&lw->worker, &config, reason, reason_size);
+	rc = times_init(&lw->handshakes, lw->quota, 1);
+	if (!rc)
+		rc = worker_start(&lw->worker, &config, reason, reason_size);
 	if (!rc)
 		load->started++;
 	else
-		free(lw->samples_us);
+		times_free(&lw->handshakes);
 	return rc;
 }
 
@@ -425,7 +421,6 @@ int load_start(struct load **out, const struct load_config *config, char *reason
 		return -ENOMEM;
 	load->config = *config;
 	load->calls = calloc(workers, sizeof(*load->calls));
-	load->sorted_us = calloc(config->sizing.connections, sizeof(*load->sorted_us));
 	pthread_mutex_init(&load->shared.mutex, NULL);
 	pthread_cond_init(&load->shared.ended, NULL);
 	pthread_barrier_init(&load->shared.sent, NULL, workers);
@@ -433,6 +428,8 @@ int load_start(struct load **out, const struct load_config *config, char *reason
 	rc = request_init(&load->shared.request, config->path);
 	if (rc)
 		snprintf(reason, reason_size, "path \"%s\": / or /N is needed", config->path);
+	if (!rc)
+		rc = times_init(&load->handshakes, config->sizing.connections, 1);
 	while (!rc && load->started < workers)
 		rc = start_worker(load, reason, reason_size);
 	if (rc)
@@ -453,10 +450,12 @@ void load_free(struct load *load)
 	for (unsigned i = 0; i < load->started; i++) {
 		worker_call(&load->workers[i].worker, stop_worker, NULL);
 		worker_join(&load->workers[i].worker);
-		free(load->workers[i].samples_us);
+		times_free(&load->workers[i].handshakes);
+		times_free(&load->workers[i].wakes);
 	}
 	pthread_barrier_destroy(&load->shared.sent);
-	free(load->sorted_us);
+	times_free(&load->handshakes);
+	times_free(&load->wakes);
 	free(load->calls);
 	free(load);
 }

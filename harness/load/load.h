@@ -2,7 +2,7 @@
 /*
  * harness/load/ - the load generator: the connection core in the client's role,
  * on the epoll reactor always, taken through the phases of a cell: ramp, hold,
- * history, rounds, close. Nothing is tried twice.
+ * history, rounds, wakes, close. Nothing is tried twice.
  */
 #ifndef HARNESS_LOAD_LOAD_H
 #define HARNESS_LOAD_LOAD_H
@@ -15,6 +15,7 @@
 #include "harness/common/park.h"
 #include "harness/common/sizing.h"
 #include "harness/common/tally.h"
+#include "harness/load/times.h"
 #include "tls_backends/tls_backend.h"
 
 struct load;
@@ -46,12 +47,6 @@ struct load_result {
 	struct tally failures;
 };
 
-/* Handshake times in microseconds, every one; counted from the connect. They are the
- * client's memory, 8 bytes a connection: the samples and, after the ramp, them in order. */
-struct load_latency {
-	double p50, p99, max;
-};
-
 /* 0, or a negative errno with the reason. */
 int load_start(struct load **load, const struct load_config *config, char *reason,
 	       size_t reason_size);
@@ -66,16 +61,25 @@ void load_key_update(struct load *load);
 /* So large a fraction of the connections, at least one a worker, asks again as soon as it is
  * answered, until `seconds` are over; the others stay idle. */
 void load_active(struct load *load, double fraction, double seconds);
+/*
+ * So many connections, spread over the tables of the workers, ask once: one at a time in the whole
+ * process, with pauses and rests (load_wakes.c). Timed is the server's wake: from the moment
+ * when the request is about to be sent, on a socket that our own parking has given back before,
+ * until the whole response has come. If there are fewer connections they go round again, once
+ * the server has had the time to park them. 0, or -ENOMEM.
+ */
+int load_wakes(struct load *load, uint32_t count);
 void load_close(struct load *load);
 /* Waits at most `wait_ms` for the end of the phase: true with its result, or
  * false with the result so far. */
 bool load_wait(struct load *load, unsigned wait_ms, struct load_result *result);
 /* What was lost since the last phase ended: result->failed, by cause. */
 void load_dropped(struct load *load, struct load_result *result);
-/* Of the ramp, once it has ended; before load_write_samples. */
-void load_latency(struct load *load, struct load_latency *latency);
-/* All samples into a file, one a line. 0, or a negative errno. */
-int load_write_samples(const struct load *load, const char *file);
+/* In order, the handshakes of the last ramp that ended, and the wakes of the last load_wakes; the
+ * load's own, valid until the next call. Handshake times, counted from the connect, are 8 bytes a
+ * connection of the client's memory: the workers' own and these. */
+const struct times *load_handshakes(struct load *load);
+const struct times *load_wake_times(struct load *load);
 /* The negotiated version of all connections, "TLSv1.3", "none" for plain, or
  * "mixed". After the ramp. */
 const char *load_protocol(const struct load *load);

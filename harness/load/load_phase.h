@@ -27,6 +27,13 @@ void load_count(struct load_worker *lw, const char *failure);
  * gone. */
 bool load_socket_free(const struct load_worker *lw);
 
+/* A request is to be sent; it leaves with the connection's next output. */
+void load_expect(struct load_worker *lw, struct conn *conn, const struct request *request);
+
+/* Wakes: what they do after each turn, and when the response is there (at last_ns). */
+void load_wakes_turn(struct load_worker *lw);
+void load_wakes_answered(struct load_worker *lw);
+
 /* The ramp: what it does after each turn, and with a connection that is established. */
 void load_ramp_turn(struct load_worker *lw);
 void load_ramp_established(struct worker *worker, struct conn *conn);

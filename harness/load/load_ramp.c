@@ -152,7 +152,7 @@ void load_worker_ramp(struct worker *worker, void *unused)
 	(void)unused;
 	load_phase_begin(lw, LOAD_RAMP);
 	lw->started = lw->in_flight = 0;
-	lw->sample_count = 0;
+	lw->handshakes.count = 0;
 }
 
 static void note_protocol(struct load_worker *lw, const struct conn *conn)
@@ -174,7 +174,7 @@ void load_ramp_established(struct worker *worker, struct conn *conn)
 	struct load_conn *lc = conn_app(conn);
 
 	load_count(lw, NULL);
-	lw->samples_us[lw->sample_count++] = (uint32_t)((lw->last_ns - lc->start_ns) / NS_PER_US);
+	times_add(&lw->handshakes, lw->last_ns - lc->start_ns);
 	lw->in_flight--;
 	lw->open++;
 	note_protocol(lw, conn);

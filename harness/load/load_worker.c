@@ -62,8 +62,7 @@ static void settle_one(struct load_worker *lw, const char *failure)
 
 /* ---- rounds ---- */
 
-/* The request leaves with the connection's next output. */
-static void expect(struct load_worker *lw, struct conn *conn, const struct request *request)
+void load_expect(struct load_worker *lw, struct conn *conn, const struct request *request)
 {
 	struct load_conn *lc = conn_app(conn);
 
@@ -79,7 +78,7 @@ static void expect(struct load_worker *lw, struct conn *conn, const struct reque
 
 static void ask(struct load_worker *lw, struct conn *conn)
 {
-	expect(lw, conn, &lw->shared->request);
+	load_expect(lw, conn, &lw->shared->request);
 	conn_output(&lw->worker, conn);
 }
 
@@ -134,7 +133,7 @@ void load_worker_active(struct worker *worker, void *unused)
 
 static void fetch(struct load_worker *lw, struct conn *conn)
 {
-	expect(lw, conn, &lw->shared->history);
+	load_expect(lw, conn, &lw->shared->history);
 	conn_output(&lw->worker, conn);
 }
 
@@ -250,7 +249,9 @@ static void on_data(struct worker *worker, struct conn *conn, const uint8_t *byt
 	conn_progress(conn);
 	settle_one(lw, NULL);
 	if (lw->phase == LOAD_ACTIVE && lw->last_ns < lw->shared->active_end_ns)
-		expect(lw, conn, &lw->shared->request);
+		load_expect(lw, conn, &lw->shared->request);
+	else if (lw->phase == LOAD_WAKES)
+		load_wakes_answered(lw);
 }
 
 static bool on_busy(const struct worker *worker, const struct conn *conn)
@@ -335,6 +336,8 @@ static void on_turn(struct worker *worker)
 		load_ramp_turn(lw);
 	else if (lw->phase == LOAD_SWEEP)
 		sweep_on(lw);
+	else if (lw->phase == LOAD_WAKES)
+		load_wakes_turn(lw);
 	else if (lw->phase == LOAD_CLOSE)
 		close_on(lw);
 	else if (lw->phase != LOAD_IDLE && !lw->pending)

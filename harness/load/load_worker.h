@@ -10,6 +10,7 @@
 #include "harness/common/tally.h"
 #include "harness/core/worker.h"
 #include "harness/load/response.h"
+#include "harness/load/times.h"
 
 enum load_phase {
 	LOAD_IDLE, /* connections are held; one that ends was dropped */
@@ -17,6 +18,7 @@ enum load_phase {
 	LOAD_ROUND,
 	LOAD_SWEEP,  /* every connection does something once, some at a time */
 	LOAD_ACTIVE, /* some ask again and again, the rest stay idle */
+	LOAD_WAKES,  /* one connection at a time asks once */
 	LOAD_CLOSE,
 };
 
@@ -33,6 +35,18 @@ struct load_shared {
 	unsigned unfinished; /* workers still in the phase, or not yet in it */
 	char halt_cause[64]; /* written before... */
 	atomic_bool halted;  /* ...nobody connects any more */
+};
+
+/* Wakes: once over the table, the connections that are woken evenly spread. */
+struct load_lap {
+	uint32_t due;           /* wakes of the worker's still to come */
+	uint32_t open, wake;    /* connections at its start, and how many of them it wakes */
+	uint32_t credit;        /* `wake` for each connection passed; a wake takes `open` */
+	uint32_t next;          /* slots below it have been passed */
+	uint32_t roused;        /* the slot that asks next; SLOT_NONE */
+	uint64_t rest_until_ns; /* nothing is sent before */
+	uint64_t burst_end_ns;  /* nobody is roused after, but for a rest in between */
+	uint64_t asked_ns;
 };
 
 /* Everything below `worker` is the worker thread's, but for what is set before it starts;
@@ -63,8 +77,9 @@ struct load_worker {
 	struct tally failures; /* of the phase */
 	uint64_t dropped;      /* while idle, until they are asked for */
 	struct tally drops;
-	uint32_t *samples_us; /* handshake times; quota places */
-	uint32_t sample_count;
+	struct times handshakes; /* room for quota */
+	struct times wakes;      /* room for as many as it is to wake */
+	struct load_lap lap;
 	uint64_t tls13, other_protocol, no_protocol;
 };
 
@@ -76,6 +91,7 @@ void load_worker_round(struct worker *worker, void *unused);
 void load_worker_fetch(struct worker *worker, void *unused);
 void load_worker_key_update(struct worker *worker, void *unused);
 void load_worker_active(struct worker *worker, void *unused);
+void load_worker_wakes(struct worker *worker, void *unused);
 void load_worker_close(struct worker *worker, void *unused);
 
 #endif

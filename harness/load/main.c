@@ -40,6 +40,7 @@ enum {
 	OPT_WAVES,
 	OPT_PATH,
 	OPT_SAMPLES,
+	OPT_WAKE_SAMPLES,
 	OPT_TIMEOUT,
 	OPT_HOLD,
 	OPT_ROUNDS,
@@ -81,9 +82,11 @@ static const struct argp_option options[] = {
 	{"rounds", OPT_ROUNDS, "N", 0, "How many rounds (2)", 2},
 	{"samples", OPT_SAMPLES, "FILE", 0,
 	 "Write every handshake time, in microseconds, one a line", 2},
+	{"wake-samples", OPT_WAKE_SAMPLES, "FILE", 0,
+	 "Write every time of the last `wakes`, in microseconds, one a line", 2},
 	{"control", OPT_CONTROL, NULL, 0,
-	 "Take the commands `ramp`, `hold SECONDS`, `fetch BYTES`, `key_update`, `round`, `active "
-	 "FRACTION SECONDS`, `close` and `quit` on standard input, answer in JSON",
+	 "Take the commands `ramp`, `hold SECONDS`, `fetch BYTES`, `key_update`, `round`, `wakes "
+	 "N`, `active FRACTION SECONDS`, `close` and `quit` on standard input, answer in JSON",
 	 3},
 	{"crypto-floor", OPT_CRYPTO_FLOOR, "N", 0,
 	 "No network: measure N handshakes in memory against --server-tls", 3},
@@ -95,7 +98,7 @@ static const struct argp_option options[] = {
 struct arguments {
 	struct load_config load;
 	struct sizing_wish wish;
-	const char *tls, *park, *connect, *samples, *server_tls;
+	const char *tls, *park, *connect, *samples, *wake_samples, *server_tls;
 	unsigned hold_s, rounds, floor_handshakes;
 	bool control;
 };
@@ -107,6 +110,9 @@ static error_t parse_run_option(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case OPT_SAMPLES:
 		a->samples = arg;
+		return 0;
+	case OPT_WAKE_SAMPLES:
+		a->wake_samples = arg;
 		return 0;
 	case OPT_FIRST:
 		a->load.first = option_number(state, "--first", arg, 0, UINT32_MAX);
@@ -231,19 +237,24 @@ static void await(struct load *load, const struct arguments *a, const char *phas
 	}
 }
 
+/* file NULL: nowhere. */
+static struct load_latency keep_times(const struct times *times, const char *file)
+{
+	int rc = file ? times_write(times, file) : 0;
+
+	if (rc)
+		errx(1, "%s: %s", file, strerror(-rc));
+	return times_latency(times);
+}
+
 static json_t *ramp(struct load *load, const struct arguments *a)
 {
 	struct load_latency latency;
 	struct load_result result;
-	int rc = 0;
 
 	load_ramp(load);
 	await(load, a, "ramp", &result);
-	load_latency(load, &latency);
-	if (a->samples)
-		rc = load_write_samples(load, a->samples);
-	if (rc)
-		errx(1, "%s: %s", a->samples, strerror(-rc));
+	latency = keep_times(load_handshakes(load), a->samples);
 	return json_pack("{s:s,s:I,s:I,s:f,s:{s:f,s:f,s:f},s:s,s:o}", "event", "ramp",
 			 "established", (json_int_t)result.ok, "failed", (json_int_t)result.failed,
 			 "ramp_s", result.seconds, "handshake_us", "p50", latency.p50, "p99",
@@ -317,6 +328,22 @@ static json_t *be_active(struct load *load, const struct arguments *a, double fr
 	return answer;
 }
 
+static json_t *wake(struct load *load, const struct arguments *a, unsigned count)
+{
+	struct load_latency latency;
+	struct load_result result;
+	int rc = load_wakes(load, count);
+
+	if (rc)
+		errx(1, "wakes %u: %s", count, strerror(-rc));
+	await(load, a, "wakes", &result);
+	latency = keep_times(load_wake_times(load), a->wake_samples);
+	return json_pack("{s:s,s:I,s:I,s:f,s:f,s:f,s:o}", "event", "wakes", "ok",
+			 (json_int_t)result.ok, "failed", (json_int_t)result.failed, "p50_us",
+			 latency.p50, "p99_us", latency.p99, "max_us", latency.max, "failures",
+			 tally_json(&result.failures));
+}
+
 static json_t *close_all(struct load *load, const struct arguments *a)
 {
 	struct load_result result;
@@ -333,7 +360,7 @@ static json_t *close_all(struct load *load, const struct arguments *a)
 static bool obey(struct load *load, const struct arguments *a, const char *line)
 {
 	double fraction, seconds;
-	unsigned bytes;
+	unsigned bytes, count;
 
 	if (!strcmp(line, "quit"))
 		return false;
@@ -347,14 +374,17 @@ static bool obey(struct load *load, const struct arguments *a, const char *line)
 		control_say(update_keys(load, a));
 	else if (sscanf(line, "fetch %u", &bytes) == 1 && bytes > 0 && bytes <= BODY_BYTES_MAX)
 		control_say(fetch(load, a, bytes));
+	else if (sscanf(line, "wakes %u", &count) == 1 && count > 0 && count <= OPTION_WAKES_MAX)
+		control_say(wake(load, a, count));
 	else if (sscanf(line, "active %lf %lf", &fraction, &seconds) == 2 && fraction > 0 &&
 		 fraction <= 1 && seconds >= 0 && seconds < SECONDS_MAX)
 		control_say(be_active(load, a, fraction, seconds));
 	else if (!strcmp(line, "close"))
 		control_say(close_all(load, a));
 	else
-		control_complain(line, "ramp, hold SECONDS, fetch BYTES, key_update, round, active "
-				       "FRACTION SECONDS, close, quit");
+		control_complain(line,
+				 "ramp, hold SECONDS, fetch BYTES, key_update, round, wakes N, "
+				 "active FRACTION SECONDS, close, quit");
 	return true;
 }
 

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Copies a finished run to results/published/<host>-<date>/<name>: the manifest, the cells, the
-# timelines, and of the handshake times their quantiles, as the samples of a large run are too many;
-# never logs. Then draws it. What is published is never overwritten. Exit status 2: refused.
+# timelines, and of the times of handshakes and wakes their quantiles, as the samples of a large run are
+# too many; never logs. Then draws it. What is published is never overwritten. Exit status 2: refused.
 # usage: RUN=DIRECTORY|NAME NAME=EXPERIMENT [HOST=MACHINE] harness/mk/publish.sh
 set -u
 
@@ -45,8 +45,10 @@ cp "$run/cells.jsonl" "$run/manifest.json" "$part/" || exit 1
 if [ -d "$run/timeline" ]; then
 	cp -R "$run/timeline" "$part/" || exit 1
 fi
-plots/quantiles.sh "$run" >"$part/handshake_quantiles.jsonl" || exit 1
-[ -s "$part/handshake_quantiles.jsonl" ] || rm "$part/handshake_quantiles.jsonl"
+for kind in handshake wake; do
+	plots/quantiles.sh "$run" $kind >"$part/${kind}_quantiles.jsonl" || exit 1
+	[ -s "$part/${kind}_quantiles.jsonl" ] || rm "$part/${kind}_quantiles.jsonl"
+done
 mv "$part" "$to" || exit 1
 plots/draw.sh "$to" || exit 1
 echo "published: $to. Read its manifest.json, it is going to be public; then commit $to."

@@ -119,7 +119,7 @@ refuses() {
 	is $? "$2" && { grep -q "$3" "$top/message" || { cat "$top/message"; return 1; }; }
 }
 
-echo 1..115
+echo 1..126
 check "median of three totals" cell_is epoll+boringssl+shed end 6960
 check "least total" cell_is epoll+boringssl+shed min 6850
 check "largest total" cell_is epoll+boringssl+shed max 7100
@@ -262,16 +262,19 @@ check "growth: ranges" block_is 2620 growth user_max line=2 n=10000
 check "growth: what was skipped is left out" block_is '' growth user line=1 n=1000000
 check "growth: a slope of 1" block_is 50 growth linear line=2 n=100000
 convert() {
-	"$top/plots/quantiles.sh" "$run" >"$top/quantiles"
-	jq -L "$top/plots" -nRr --slurpfile quantiles "$top/quantiles" \
+	"$top/plots/quantiles.sh" "$run" "$kind" >"$top/quantiles"
+	jq -L "$top/plots" -nRr --arg kind "$kind" --slurpfile quantiles "$top/quantiles" \
 		-f "$top/plots/latency2dat.jq" "$run/cells.jsonl"
 }
+kind=handshake
 check "latency: a panel for each backend and park level, plain apart" fact_is latency_panels "'newtls+shed'"
 check "latency: a curve for each number of connections" \
 	fact_is 'array curve_label\[2\]' "['1,000 connections', '10,000 connections']"
-check "latency: the median repeat, in milliseconds" block_is 2.9 latency ms curve=1 part=0.5
-check "latency: nearest rank" block_is 2.4 latency ms curve=2 part=0.5
-check "latency: the largest is the last" block_is 3.4 latency ms curve=1 part=1
+check "latency: the median repeat, in milliseconds" block_is 2.9 latency time curve=1 part=0.5
+check "latency: nearest rank" block_is 2.4 latency time curve=2 part=0.5
+check "latency: the largest is the last" block_is 3.4 latency time curve=1 part=1
+kind=wake
+check "wake latency: without samples there is nothing to draw" is "$(convert)" ''
 convert() {
 	jq -L "$top/plots" -nRr --arg name 3-newcomer+newtls+shed -f "$top/plots/timeline2dat.jq" \
 		"$run/timeline/3-newcomer+newtls+shed.jsonl"
@@ -286,7 +289,7 @@ check "draws these too" draws fixture "growth latency timeline-newcomer+newtls+s
 check "growth: the line is written in the key" svg_says growth \
 	'newcomer+newtls+shed: user 2,500 B a connection + 1.0 MB'
 check "growth: theirs is there" svg_says growth 'CWIST, published'
-"$top/plots/quantiles.sh" "$run" >"$top/before"
+"$top/plots/quantiles.sh" "$run" handshake >"$top/before"
 cp "$top/before" "$run/handshake_quantiles.jsonl"
 rm -r "$run/handshake_us" "$run/timeline"
 check "latency: drawn from the quantiles alone" draws fixture "growth latency"
@@ -299,4 +302,27 @@ rm -r "$top/results/published/machine"/*/plots
 check "published: every run, figures beside its data" "$top/plots/draw.sh" published
 check "published: all of them" test -s "$top/results/published/machine/one/plots/growth.png" -a \
 	-s "$top/results/published/machine/two/plots/latency.svg"
+
+# Wakes: of newtls+deep two repeats, of plain+deep none that passed.
+rm -rf "$run"
+cp -R "$here/wakes" "$run"
+convert() {
+	"$top/plots/quantiles.sh" "$run" wake >"$top/quantiles"
+	jq -L "$top/plots" -nRr --arg kind wake --slurpfile quantiles "$top/quantiles" \
+		-f "$top/plots/latency2dat.jq" "$run/cells.jsonl"
+}
+check "wake latency: a panel for each backend, plain among them" fact_is latency_panels "'newtls plain'"
+check "wake latency: a curve for each park level, the fastest first" \
+	fact_is 'array curve_label\[2\]' "['keys', 'deep']"
+check "wake latency: in microseconds, with their decimals" block_is 41.7 latency time panel=1 curve=1 part=0.5
+check "wake latency: the median of the repeats" block_is 92.55 latency time panel=1 curve=2 part=0.5
+check "wake latency: only what passed" block_is '' latency time panel=2 curve=2 part=0.5
+check "draws it" draws fixture "memory ramp wake_latency"
+check "no latency of handshakes without their times" test ! -e "$run/plots/latency.png"
+check "wake latency: the axis" svg_says wake_latency 'microseconds'
+check "wake latency: the medians are told" sh -c "grep -q '>42 *<' '$run/plots/wake_latency.svg' &&
+	grep -q '>93 *<' '$run/plots/wake_latency.svg'"
+cp "$top/quantiles" "$run/wake_quantiles.jsonl"
+rm -r "$run/wake_us"
+check "wake latency: drawn from the quantiles alone" draws fixture "memory ramp wake_latency"
 exit $failed

@@ -12,6 +12,7 @@ mkdir -p "$top/results/local"
 cp -R "$here/.." "$top/plots"
 cp -R "$here/../../results/published" "$top/results/"
 cp -R "$here/growth" "$top/results/local/one"
+cp -R "$here/wakes/wake_us" "$top/results/local/one/"
 mkdir "$top/results/local/one/logs"
 for pilot in "$top/results/local/one/handshake_us"/1-*.txt; do
 	cp "$pilot" "${pilot%.txt}-pilot.txt"
@@ -46,16 +47,17 @@ holds() {
 	[ "$(cd "$to" && echo *)" = "$*" ]
 }
 
-echo 1..13
+echo 1..14
 check "refuses no run" refuses 'which run' '' growth
 check "refuses an unknown run" refuses 'there is no run' nowhere growth
 check "refuses a name that is none" refuses 'NAME=../x' one ../x
 check "refuses a host that is none" refuses 'HOST=My Machine' one growth 'My Machine'
 check "publishes a run by its name" publish one growth
 check "the directory is named after machine and date; no logs, no samples" \
-	holds cells.jsonl handshake_quantiles.jsonl manifest.json plots timeline
+	holds cells.jsonl handshake_quantiles.jsonl manifest.json plots timeline wake_quantiles.jsonl
 check "the cells are as they were" cmp results/local/one/cells.jsonl $to/cells.jsonl
 check "a line of quantiles a cell, none for its pilot" test "$(wc -l <$to/handshake_quantiles.jsonl)" -eq 4
+check "of the wakes too" test "$(wc -l <$to/wake_quantiles.jsonl)" -eq 5
 check "the figures are drawn" test -s $to/plots/latency.png
 check "never overwrites" refuses 'never edited' one growth
 check "takes a host" publish results/local/one growth other-1c

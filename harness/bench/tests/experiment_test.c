@@ -62,6 +62,7 @@ static void reads_every_setting(void **state)
 	assert_true(exp.settle_s == 2);
 	assert_true(exp.hold_s == 0.25);
 	assert_int_equal(exp.key_updates, 3);
+	assert_int_equal(exp.wakes, 250);
 	assert_int_equal(exp.active.count, 2);
 	assert_true(exp.active.value[0] == 0.001);
 	assert_true(exp.active.value[1] == 1);
@@ -90,6 +91,7 @@ static void fills_in_the_rest(void **state)
 	assert_int_equal(exp.seed, 0);
 	assert_int_equal(exp.active.count, 0);
 	assert_int_equal(exp.key_updates, 0);
+	assert_int_equal(exp.wakes, 0);
 	assert_false(exp.waves);
 	assert_int_equal(exp.dimension[DIM_IN_FLIGHT].count, 1);
 	assert_int_equal(exp.dimension[DIM_IN_FLIGHT].value[0], 64);
@@ -139,6 +141,7 @@ static const struct {
 	{"list_twice.cfg", ":4: connections: 100 is listed twice"},
 	{"history_large.cfg", ":5: history_bytes: must be from 0 to 1048576, not 1048577"},
 	{"updates_list.cfg", ":5: key_updates: must be a whole number"},
+	{"wakes_large.cfg", ":5: wakes: must be from 0 to 100000, not 100001"},
 	{"switch_type.cfg", ":5: trim: must be true, false or [ true, false ]"},
 	{"switch_element.cfg", ":5: trim: must be true, false or [ true, false ]"},
 	{"switch_twice.cfg", ":5: trim: 1 is listed twice"},

@@ -199,6 +199,39 @@ static void active_connections_must_be_answered(void **state)
 	assert_judged(&result, VERDICT_FAIL, "cause unknown");
 }
 
+static void every_wake_must_be_ok(void **state)
+{
+	json_t *failures = json_pack("{s:i}", "request timeout", 1);
+	struct result result = good_result("openssl");
+
+	(void)state;
+	result.wakes = (struct result_wakes){50, 0, 40, 90, 100};
+	gates_after_wakes(&result, 50, NAN, NULL);
+	gates_after_wakes(&result, 50, 50, NULL);
+	assert_judged(&result, VERDICT_PASS, "");
+	result.wakes = (struct result_wakes){49, 1, 40, 90, 100};
+	gates_after_wakes(&result, 50, 49, failures);
+	assert_judged(&result, VERDICT_FAIL, "wakes: 49 of 50 ok, 1 failed (request timeout 1)");
+	json_decref(failures);
+	/* Nothing failed, but not all were woken. */
+	result = good_result("openssl");
+	result.wakes = (struct result_wakes){49, 0, 40, 90, 100};
+	gates_after_wakes(&result, 50, NAN, NULL);
+	assert_judged(&result, VERDICT_FAIL, "wakes: 49 of 50 ok, 0 failed (cause unknown)");
+}
+
+/* One that had its socket still was not woken from level deep. */
+static void wakes_must_be_from_their_level(void **state)
+{
+	struct result result = good_result("openssl");
+
+	(void)state;
+	result.wakes = (struct result_wakes){50, 0, 40, 90, 100};
+	gates_after_wakes(&result, 50, 48, NULL);
+	assert_judged(&result, VERDICT_INVALID,
+		      "of 50 connections only 48 had no socket when they were woken");
+}
+
 static void limits_of_the_experiment_hold(void **state)
 {
 	const struct gate_limits memory = {.user_bytes_per_conn_max = 2999};
@@ -271,6 +304,8 @@ int main(void)
 		cmocka_unit_test(no_session_may_be_kept),
 		cmocka_unit_test(every_response_must_be_ok),
 		cmocka_unit_test(active_connections_must_be_answered),
+		cmocka_unit_test(every_wake_must_be_ok),
+		cmocka_unit_test(wakes_must_be_from_their_level),
 		cmocka_unit_test(limits_of_the_experiment_hold),
 		cmocka_unit_test(figures_that_do_not_count_are_invalid),
 		cmocka_unit_test(failures_are_listed_by_cause),

@@ -211,6 +211,30 @@ static void has_the_key_updates(void **state)
 	json_decref(line);
 }
 
+/* Only a cell with the step has the key. */
+static void has_the_wakes(void **state)
+{
+	struct result result;
+	json_t *line, *wakes;
+
+	(void)state;
+	fill(&result);
+	result.wakes = (struct result_wakes){999, 1, 41.25, 90, 1234.56};
+	line = result_json(&result, "a-run");
+	wakes = json_object_get(line, "wakes");
+	assert_keys(wakes, "ok failed p50_us p99_us max_us");
+	assert_int_equal(number(wakes, "ok"), 999);
+	assert_int_equal(number(wakes, "failed"), 1);
+	assert_true(number(wakes, "p50_us") == 41.3);
+	assert_true(number(wakes, "max_us") == 1234.6);
+	json_decref(line);
+	/* Of no wakes there is no time. */
+	result.wakes = (struct result_wakes){0, 3, NAN, NAN, NAN};
+	line = result_json(&result, "a-run");
+	assert_true(json_is_null(json_object_get(json_object_get(line, "wakes"), "p50_us")));
+	json_decref(line);
+}
+
 /* Only a cell that kept some has the key. */
 static void has_the_sessions_that_were_kept(void **state)
 {
@@ -322,6 +346,7 @@ int main(void)
 		cmocka_unit_test(has_the_fractions_that_were_active),
 		cmocka_unit_test(has_the_history),
 		cmocka_unit_test(has_the_key_updates),
+		cmocka_unit_test(has_the_wakes),
 		cmocka_unit_test(has_the_sessions_that_were_kept),
 		cmocka_unit_test(says_null_for_what_was_not_measured),
 		cmocka_unit_test(survives_nothing_established_and_odd_text),

@@ -137,7 +137,27 @@ LOAD_FAULT=$LOAD_FAULT timeout 60 bin/parkbench run updates.cfg --out run --only
 [ $? -eq 1 ] && says shed fail 'key updates: 49 of 50 ok, 1 failed (cause unknown)'
 check "a key that did not change fails its cell" $?
 unset LOAD_FAULT
-printf 'clients = 3; worker_model = "processes";\n' | cat test.cfg - >clients.cfg
+printf 'wakes = 20;\n' | cat test.cfg - >wakes.cfg
+rm -rf run
+timeout 60 bin/parkbench run wakes.cfg --out run --only '*+shed' >out 2>err && passes shed &&
+	line shed | grep -qE '"wakes":\{"ok":20,"failed":0,"p50_us":[1-9][0-9.]*,"p99_us":[1-9][0-9.]*,"max_us":[1-9]' &&
+	[ "$(wc -l <run/wake_us/1-epoll+plain+shed.txt)" -eq 20 ] && grep -q '^epoll+plain+shed  *20  *[1-9][0-9.]*  *- ' out
+check "connections are woken one by one, and every time is kept" $?
+rm -rf run
+LOAD_FAULT='"'"$O"'/parkbench-load" "$@" | sed -u "/\"wakes\"/s/\"ok\":20,\"failed\":0/\"ok\":19,\"failed\":1/"; exit 0' \
+	timeout 60 bin/parkbench run wakes.cfg --out run --only '*+hold' >out 2>err
+[ $? -eq 1 ] && says hold fail 'wakes: 19 of 20 ok, 1 failed (cause unknown)'
+check "a wake that failed fails its cell" $?
+sed -i 's/"epoll"/"c1m"/; s/"hold", "shed"/"keys", "deep"/; s/client_workers/client_park = "keys"; &/' wakes.cfg
+rm -rf run
+if timeout 60 bin/parkbench run wakes.cfg --out run >out 2>err && passes deep; then
+	! grep -q '"failed":[1-9]' run/cells.jsonl && grep -qE '^c1m\+plain\+deep +20 +[1-9][0-9.]* +-?[0-9.]+ ' out
+	check "what a wake takes longer at level deep than at level keys" $?
+else
+	says deep skip '' || grep -q 'c1m' err
+	check "level deep # SKIP it needs more than there is here" $?
+fi
+printf 'clients = 3; worker_model = "processes"; wakes = 20;\n' | cat test.cfg - >clients.cfg
 rm -rf run
 timeout 60 bin/parkbench run clients.cfg --out run --only '*+shed' >out 2>err && passes shed &&
 	line shed | grep -q '"worker_model":"processes","workers":1,"clients":3,"connections":50,' &&
@@ -145,9 +165,11 @@ timeout 60 bin/parkbench run clients.cfg --out run --only '*+shed' >out 2>err &&
 	[ "$(wc -l <run/handshake_us/1-epoll+plain+shed.txt)" -eq 50 ] &&
 	[ "$(find run/handshake_us run/logs -type f | wc -l)" -eq 5 ]
 check "several clients share the connections, and their samples are one file" $?
+line shed | grep -q '"wakes":{"ok":20,"failed":0,' && [ "$(cat run/wake_us/*.txt | wc -l)" -eq 20 ]
+check "of several clients the first one wakes them all" $?
 [ "$(grep '"established":50,.*"memory_available_bytes":[1-9]' run/timeline/1-epoll+plain+shed.jsonl |
 	grep -o '"step":"[^"]*"' | grep -v idle | uniq | tr -d '\n')" = \
-	'"step":"ramp""step":"hold""step":"round 1""step":"round 2""step":"close"' ]
+	'"step":"ramp""step":"hold""step":"round 1""step":"round 2""step":"wakes""step":"close"' ]
 check "a timeline has every step from the ramp to the close" $?
 rm -rf run
 LOAD_FAULT='case "$* " in *"--first 17 "*) (sleep 0.5; kill -KILL $$) & ;; esac' \

@@ -112,6 +112,30 @@ static void shows_what_active_connections_cost(void **state)
 	free(table);
 }
 
+/* What is beyond level keys pairs the repeats; the third has none to compare with. */
+static void shows_how_long_wakes_take(void **state)
+{
+	char *table = table_of(FIXTURES "wakes"), *wakes = strstr(table, "\ncell  "), line[512];
+
+	(void)state;
+	assert_non_null(wakes);
+	line_of(wakes + 1, "cell ", line, sizeof(line));
+	assert_string_equal(line, "cell wakes p50 us + keys p99 us max us");
+	line_of(wakes, "c1m+plain+deep", line, sizeof(line));
+	assert_string_equal(line, "c1m+plain+deep 50 90.5 (70.0-101.0) 45.8 (41.0-50.5) 181.0 "
+				  "(140.0-202.0) 1002");
+	line_of(wakes, "c1m+plain+keys", line, sizeof(line));
+	assert_string_equal(line, "c1m+plain+keys 50 50.0 (40.0-60.0) 0.0 (0.0-0.0) 100.0 "
+				  "(80.0-120.0) 1002");
+	line_of(wakes, "c1m+boringssl+deep", line, sizeof(line));
+	assert_string_equal(line, "c1m+boringssl+deep 50 99.0 - 198.0 1001");
+	assert_null(strstr(wakes, "c1m+openssl+keys  "));
+	free(table);
+	table = table_of(FIXTURES "run");
+	assert_null(strstr(table, "+ keys"));
+	free(table);
+}
+
 /* What did not pass has no figures, but its reason. */
 static void shows_reasons_instead_of_figures(void **state)
 {
@@ -215,6 +239,7 @@ int main(void)
 		cmocka_unit_test(shows_medians_ranges_and_ratios),
 		cmocka_unit_test(shows_the_dimensions_that_vary),
 		cmocka_unit_test(shows_what_active_connections_cost),
+		cmocka_unit_test(shows_how_long_wakes_take),
 		cmocka_unit_test(shows_how_memory_grows),
 		cmocka_unit_test(gives_growth_as_json),
 		cmocka_unit_test(shows_reasons_instead_of_figures),

@@ -75,7 +75,7 @@ static inline void start_load_with(struct pair *pair, const struct load_config *
 
 	config.server = pair->address;
 	config.sizing.model = WORKER_THREADS;
-	config.sizing.workers = 1;
+	config.sizing.workers = given->sizing.workers ? given->sizing.workers : 1;
 	config.sizing.connections_max = config.sizing.connections;
 	config.ramping_max = 1;
 	config.path = "/";
