@@ -341,9 +341,11 @@ static json_t *git_fact(const struct host_facts_query *query)
 {
 	char *dir = (char *)query->git_dir;
 	char *const revision[] = {"git", "-C", dir, "rev-parse", "--verify", "HEAD", NULL};
-	/* Without the option, status would refresh the index and wait for its lock. */
-	char *const changes[] = {"git",    "--no-optional-locks", "-C", dir,
-				 "status", "--porcelain",         NULL};
+	/* Without the option, status would refresh the index and wait for its lock. What lies in
+	 * results/, this run itself among it, is neither built nor run. */
+	char *const changes[] = {
+		"git", "--no-optional-locks", "-C", dir, "status", "--porcelain", "--",
+		".",   ":(exclude)results",   NULL};
 	char commit[512], changed[2];
 
 	int status = command_capture(revision, true, commit, sizeof(commit));

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "harness/measure/host_facts.h"
@@ -151,6 +152,14 @@ static void git_commit_and_dirtiness(void **state)
 	assert_int_equal(strlen(string_at(manifest, "git", "commit")), 40);
 	assert_true(json_is_false(json_object_get(json_object_get(manifest, "git"), "dirty")));
 	assert_true(json_is_null(json_object_get(json_object_get(manifest, "git"), "reason")));
+	json_decref(manifest);
+
+	assert_int_equal(text_format(file, sizeof(file), "%s/results", dir), 0);
+	assert_int_equal(mkdir(file, 0777), 0);
+	assert_int_equal(text_format(file, sizeof(file), "%s/results/run", dir), 0);
+	fclose(fopen(file, "w"));
+	manifest = fill(&query);
+	assert_true(json_is_false(json_object_get(json_object_get(manifest, "git"), "dirty")));
 	json_decref(manifest);
 
 	assert_int_equal(text_format(file, sizeof(file), "%s/new", dir), 0);
