@@ -16,7 +16,7 @@ if (memory_max > 0) {
 	stats $cells using (reach(column('memory_at'), strcol('memory_label'), full_px)) \
 		name 'fit' nooutput
 }
-full_to = panels == 2 ? fit_max : max(fit_max, zoom_to)
+full_to = panels == 2 ? fit_max : max(fit_max, round_up(1.6 * memory_ref_max))
 
 set label 1 sprintf('Memory per idle connection, %s connections held', connections)
 set label 2 'Server memory above its baseline, per open connection; '.range_note
