@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # plots/ - cells.jsonl to what the gnuplot scripts load: facts for titles and sizes, the names of
 # the figures that the run has data for, $refs (the marked lines), $cells (a line a bar), $active (a
-# line a point), $kernel (a line a reactor), $levels (a line a point of park and wake), $notes (their
+# line a point), $kernel (a line a reactor), $levels (a line a point of park, wake and total), $notes (their
 # texts) and $heap (a line a point).
 #
 #   jq -L plots -nRr --slurpfile manifest FILE --slurpfile published FILE --slurpfile servers FILE \
@@ -18,6 +18,7 @@ include "common";
 
 def cpu: $manifest[0].cpu // {};
 def user: .memory.user_bytes_per_conn;
+def kernel: .memory.kernel_bytes_per_conn;
 def total: if user == null or .memory.kernel_bytes_per_conn == null then null
 	else user + .memory.kernel_bytes_per_conn end;
 def rate: if (.ramp_s // 0) > 0 and .established != null
@@ -192,17 +193,20 @@ def level_cells: map(select(.verdict == "pass")) as $cells | [$cells[]
 	| { panel: ([.tls] + told($cells; ["connections", "in_flight", "handshakes_max", "trim"])
 		| join(", ")),
 	    series: ([.reactor] + told($cells; ["history_bytes"]) | join(", ")),
-	    tls, park, repeat, order: [.reactor, .history_bytes], user: (user | positive), us: .cpu.server_us_per_request }];
+	    tls, park, repeat, order: [.reactor, .history_bytes], user: (user | positive),
+	    total: (if user == null or kernel == null then null else user + kernel | positive end),
+	    us: .cpu.server_us_per_request }];
 # A figure compares level keys with others, from what keeps most to what keeps least.
-def levels: group_by(.park) | map({ park: .[0].park, user: (map(.user) | known | median) })
-	| sort_by(-(.user // 0)) | map(.park) | if length > 1 and index("keys") then . else [] end;
+def levels: group_by(.park)
+	| map({ park: .[0].park, bytes: (map(.total // .user) | known | median) })
+	| sort_by(-(.bytes // 0)) | map(.park) | if length > 1 and index("keys") then . else [] end;
 # Ratios pair the repeats.
 def with_shed: (map(select(.park == "shed") | { key: "\(.panel) \(.series) \(.repeat)", value: .us })
 	| from_entries) as $shed | map($shed["\(.panel) \(.series) \(.repeat)"] as $of
 	| .ratio = (if .us != null and ($of // 0) > 0 then .us / $of else null end));
 def level_points: level_cells | levels as $levels | with_shed
 	| group_by([.panel, .series, .park]) | map((.[0] | { panel, series, order, tls, park })
-		+ { user: (map(.user) | spread), us: (map(.us) | spread), ratio: (map(.ratio) | spread) }
+		+ { user: (map(.user) | spread), total: (map(.total) | spread), us: (map(.us) | spread), ratio: (map(.ratio) | spread) }
 		| .level = (.park as $park | $levels | index($park)))
 	| if $levels == [] then [] else . end;
 def level_names: group_by(.level) | map(.[0].park);
@@ -210,20 +214,22 @@ def level_names: group_by(.level) | map(.[0].park);
 def level_panels: group_by(.panel) | sort_by(-(map(.user.max) | known | max // 0)) | map(.[0].panel);
 def level_series: group_by(.order) | map(.[0].series);
 def level_lines: level_panels as $panels | level_series as $series
-	| ["panel", "series", "level", "user", "user_min", "user_max", "us", "us_min", "us_max"],
+	| ["panel", "series", "level", "user", "user_min", "user_max", "total", "total_min", "total_max",
+	   "us", "us_min", "us_max"],
 	(.[] | .panel as $panel | .series as $one | [($panels | index($panel)) + 1,
 		($series | index($one)) + 1, .level + 1]
-	+ ([.user, .us | .median, .min, .max] | map(number))) | @tsv;
+	+ ([.user, .total, .us | .median, .min, .max] | map(number))) | @tsv;
 def between(text): known | if length == 0 then "-" else (min | text) as $min | (max | text) as $max
 	| if $min == $max then $min else "\($min)–\($max)" end end;
 def bytes_between: (known | max // 0) as $most
 	| if $most < 10000 then between(thousands) + " B" else map(. / 1000) | between(fixed(1)) + " kB" end;
 # Above the points of one level; where there is no figure the place is still a number.
-def level_notes: level_panels as $panels | ["panel", "level", "user_at", "user_text", "us_at",
-	"us_text", "ratio_text"],
+def level_notes: level_panels as $panels | ["panel", "level", "user_at", "user_text", "total_at",
+	"total_text", "us_at", "us_text", "ratio_text"],
 	(group_by([.panel, .level])[] | . as $points | .[0].panel as $panel
 	| [($panels | index($panel)) + 1, .[0].level + 1,
 	   (map(.user.max) | known | max // 1), (map(.user.median) | known | bytes_between),
+	   (map(.total.max) | known | max // 1), (map(.total.median) | known | bytes_between),
 	   (map(.us.max) | known | max // 0), (map(.us.median) | between(fixed(1))),
 	   (if .[0].park == "shed" then "×1" else map(.ratio.median)
 		| between(fixed(2)) | if . == "-" then . else "×\(.)" end end)]) | @tsv;
@@ -237,6 +243,8 @@ def level_facts($points): ($points | map(select(.tls != "plain"))) as $shown | [
 	"level_series = \($points | level_series | quoted_words)",
 	"level_user_least = \($shown | map(.user.min) | known | min // 1)",
 	"level_user_most = \($shown | map(.user.max) | known | max // 1)",
+	"level_total_least = \($shown | map(.total.min) | known | min // 1)",
+	"level_total_most = \($shown | map(.total.max) | known | max // 1)",
 	"level_us_most = \($points | map(.us.max) | known | max // 1)"
 	] | .[];
 # What the levels are compared with: other servers, and the kernel's part of a connection.
@@ -308,7 +316,8 @@ def kernel_facts($kernel): [
 	] | .[];
 def figures($points; $kernel; $levels; $heap): ["memory", "ramp",
 	(if $points == [] then empty else "active" end), (if $kernel == [] then empty else "kernel" end),
-	(if $levels == [] then empty else "park", "wake" end), (if $heap == [] then empty else "heap" end)];
+	(if $levels == [] then empty else "park", "wake" end),
+	(if any($levels[]; .park == "deep") then "total" else empty end), (if $heap == [] then empty else "heap" end)];
 def facts($rows; $refs): [
 	"connections = \(range_of(.connections) | quoted)",
 	"machine = \([machine, "run \(.[0].run // "?")"] | map(select(. != "")) | join(" · ") | quoted)",

@@ -231,6 +231,12 @@ check "park: the marks are named" svg_says park 'nginx 15,098 B'
 check "park: plain is the floor, not a panel" sh -c "! grep -q '>plain<' '$run/plots/park.svg'"
 check "wake: plain is a panel" svg_says wake '>plain<'
 check "memory: cells of one name are told apart" svg_says memory 'epoll+openssl+keys after 64 KiB'
+jq -c 'select(.park == "keys") | .park = "deep" | .cell |= sub("keys"; "deep") | .memory.kernel_bytes_per_conn = 0.5' \
+	"$here/park/cells.jsonl" | cat "$here/park/cells.jsonl" - >"$run/cells.jsonl"
+check "deep: below keys by user and kernel memory together" \
+	fact_is level_names "'\"hold\" \"shed\" \"keys\" \"deep\"'"
+check "deep: they are summed up" block_is "146–215 B" notes total_text panel=1 level=4
+check "deep: draws park, wake and total" draws "$run" "memory ramp park wake total"
 grep -v '+keys"' "$here/park/cells.jsonl" >"$run/cells.jsonl"
 check "no park and wake without level keys" fact_is figures "'memory ramp'"
 
