@@ -143,17 +143,27 @@ static uint32_t timestamp_clock(bool microseconds)
 	return (uint32_t)value & ~1u;
 }
 
-/* Rounded up: a timestamp must never step back, or the peer would drop the segment as one of
- * a former lap (PAWS, RFC 7323 section 5). */
+/* How far the clock may have gone on, in its ticks, from when it is read until it is used: not
+ * at all, were it not that microseconds always have. */
+static uint32_t timestamp_slack(bool microseconds)
+{
+	return microseconds ? 1000 : 0;
+}
+
+/*
+ * A timestamp must never step back, or the peer would drop what bears it as a segment of a former
+ * lap (PAWS, RFC 7323 section 5). So the clock is read first, since we may lose the CPU before the
+ * socket's is, and what the two lose by rounding, and set_timestamp by its slack, is made up for.
+ */
 static int read_timestamp(int fd, bool microseconds, struct c1m_record *record)
 {
-	uint32_t value;
+	uint32_t clock = timestamp_clock(microseconds), value;
 	int error = get(fd, TCP_TIMESTAMP, &value, sizeof(value));
 
 	if (error)
 		return error;
-	value = (value + 2) & ~1u;
-	record->tcp.timestamp = (value - timestamp_clock(microseconds)) | microseconds;
+	value = (value + timestamp_slack(microseconds) + 2) & ~1u;
+	record->tcp.timestamp = (value - clock) | microseconds;
 	return 0;
 }
 
@@ -280,13 +290,21 @@ static int set_windows(int fd, const struct c1m_record *record)
 	return 0;
 }
 
+/* The kernel takes the value for one of now: again, if now is later by the time that it does. */
 static int set_timestamp(int fd, const struct c1m_record *record)
 {
-	uint32_t value = record->tcp.timestamp;
+	bool microseconds = record->tcp.timestamp & 1;
+	uint32_t clock, now = timestamp_clock(microseconds);
+	int error;
 
 	if (!(record->flags & C1M_TIMESTAMPS))
 		return 0;
-	return set(fd, TCP_TIMESTAMP, (int)(value + timestamp_clock(value & 1)));
+	do {
+		clock = now;
+		error = set(fd, TCP_TIMESTAMP, (int)(record->tcp.timestamp + clock));
+		now = timestamp_clock(microseconds);
+	} while (!error && now - clock > timestamp_slack(microseconds));
+	return error;
 }
 
 static int set_state(int fd, const struct c1m_record *record)
