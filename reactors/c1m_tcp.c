@@ -9,6 +9,7 @@
 #include "reactors/c1m_tcp.h"
 
 #include <errno.h>
+#include <linux/sock_diag.h>
 #include <linux/sockios.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
@@ -77,15 +78,32 @@ int c1m_tcp_name(int fd, struct c1m_record *record)
 
 /* ---- reading out ---- */
 
+/* Bytes that have come in take memory until they are read, also those behind a hole: these the
+ * peer has been told of (SACK), and to take that back costs it a timeout. */
+static int holds_input(int fd, bool *holds)
+{
+	uint32_t memory[SK_MEMINFO_VARS] = {0};
+	socklen_t size = sizeof(memory);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_MEMINFO, memory, &size))
+		return -errno;
+	*holds = memory[SK_MEMINFO_RMEM_ALLOC] != 0;
+	return 0;
+}
+
 /* ECN can not be switched on again, and the peer would go on to count on it. */
 static int judge(int fd, const struct tcp_info *info)
 {
-	int unread = 0, unacknowledged = 0;
+	int unacknowledged = 0, error;
+	bool unread = true;
 
 	if (info->tcpi_options & (TCPI_OPT_ECN | TCPI_OPT_ECN_SEEN))
 		return -EOPNOTSUPP;
-	if (ioctl(fd, SIOCINQ, &unread) || ioctl(fd, SIOCOUTQ, &unacknowledged))
-		return -errno;
+	error = holds_input(fd, &unread);
+	if (!error && ioctl(fd, SIOCOUTQ, &unacknowledged))
+		error = -errno;
+	if (error)
+		return error;
 	if (info->tcpi_state != STATE_ESTABLISHED || info->tcpi_ca_state != TCP_CA_Open ||
 	    info->tcpi_unacked || info->tcpi_notsent_bytes || unread || unacknowledged)
 		return -EAGAIN;
