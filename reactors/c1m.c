@@ -87,7 +87,7 @@ static int c1m_park(struct reactor_loop *loop, uint32_t slot)
 	int error = ready_park(loop, slot);
 
 	if (!error && deep)
-		c1m_deep_parked(deep, loop, slot);
+		c1m_deep_parked(deep, slot);
 	return error;
 }
 

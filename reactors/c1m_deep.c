@@ -43,7 +43,7 @@ enum state {
 	IDLE,     /* parked, in the line `idle` */
 	LEAVING,  /* parked, in the line `leaving` and in the index; its packets are held */
 	DEEP,     /* parked, in the index; no socket */
-	DRAINING, /* parked or not, in the line `draining`; its packets are held */
+	DRAINING, /* parked or not, in the line `draining` and in the index; its packets are held */
 	BROKEN,   /* parked or not; no socket, and no way to one */
 };
 
@@ -146,9 +146,9 @@ static void go_idle(struct c1m_deep *deep, uint32_t slot)
 
 /*
  * Segments that come straight to the socket should not overtake those that are held: the mark
- * stays until the queue has been empty, but for DRAIN_MS at most, since order is a matter of
- * speed alone. Where other loops have queues too, some would always be on their way between two
- * of them: there, segments come straight as soon as there is a socket.
+ * stays, and other loops go on to bring us what they find of the connection, until our queue has
+ * been empty. But for DRAIN_MS at most, since order is a matter of speed alone; which is why
+ * nobody waits for what other loops may still have, either.
  */
 static void drain(struct c1m_deep *deep, uint32_t slot)
 {
@@ -156,11 +156,18 @@ static void drain(struct c1m_deep *deep, uint32_t slot)
 	line_up(deep, &deep->draining, slot);
 }
 
+/* Nothing of it is held any more. */
+static void let_come(struct c1m_deep *deep, struct reactor_loop *loop, uint32_t slot)
+{
+	c1m_index_remove(c1m_handle(deep->space, slot));
+	mark(loop, slot, 0);
+	enter(&deep->records[slot], AWAKE);
+}
+
 static void drained(struct c1m_deep *deep, struct reactor_loop *loop, uint32_t slot)
 {
 	step_out(deep, &deep->draining, slot);
-	mark(loop, slot, 0);
-	enter(&deep->records[slot], AWAKE);
+	let_come(deep, loop, slot);
 }
 
 /* Keeps its socket until it is parked the next time. */
@@ -194,12 +201,6 @@ static void prepare_to_leave(struct c1m_deep *deep, struct reactor_loop *loop, u
 	mark(loop, slot, C1M_MARK);
 }
 
-static void stay(struct c1m_deep *deep, uint32_t slot)
-{
-	c1m_index_remove(c1m_handle(deep->space, slot));
-	drain(deep, slot);
-}
-
 static void break_off(struct c1m_deep *deep, struct reactor_loop *loop, uint32_t slot)
 {
 	c1m_index_remove(c1m_handle(deep->space, slot));
@@ -225,7 +226,7 @@ static void leave(struct c1m_deep *deep, struct reactor_loop *loop, uint32_t slo
 	} else if (error == -ECONNABORTED) {
 		break_off(deep, loop, slot);
 	} else {
-		stay(deep, slot);
+		drain(deep, slot);
 	}
 }
 
@@ -242,12 +243,16 @@ static void sink(struct c1m_deep *deep, struct reactor_loop *loop)
 
 /* ---- and back ---- */
 
-/* The socket is in the set before it can receive anything. */
+/*
+ * Its packets are held while it is being made: half a socket would answer them, with a timestamp of
+ * its own, after which the peer would drop all that comes from the whole one. It is in the set
+ * before it can receive anything.
+ */
 static int restore(struct c1m_deep *deep, struct reactor_loop *loop, uint32_t slot)
 {
 	struct c1m_record *record = &deep->records[slot];
 	uint64_t start = now_ns();
-	int fd = c1m_tcp_restore(record, deep->alone ? C1M_MARK : 0);
+	int fd = c1m_tcp_restore(record, C1M_MARK);
 	int error;
 
 	if (fd < 0)
@@ -259,8 +264,6 @@ static int restore(struct c1m_deep *deep, struct reactor_loop *loop, uint32_t sl
 		loop->slots[slot].fd = REACTOR_FD_DEEP;
 		return error;
 	}
-	c1m_index_remove(c1m_handle(deep->space, slot));
-	drain(deep, slot);
 	loop->counters.deep_now--;
 	loop->counters.deep_woken++;
 	deep->woken++;
@@ -268,24 +271,31 @@ static int restore(struct c1m_deep *deep, struct reactor_loop *loop, uint32_t sl
 	return 0;
 }
 
+/* We speak first: that there is something which could be overtaken is not to be expected, and the
+ * peer's answer need not wait for our next turn. */
 int c1m_deep_unparked(struct c1m_deep *deep, struct reactor_loop *loop, uint32_t slot)
 {
 	struct c1m_record *record = &deep->records[slot];
+	int error = 0;
 
 	switch (state_of(record)) {
 	case IDLE:
 		step_out(deep, &deep->idle, slot);
 		enter(record, AWAKE);
-		return 0;
+		break;
 	case LEAVING:
 		step_out(deep, &deep->leaving, slot);
-		stay(deep, slot);
-		return 0;
+		let_come(deep, loop, slot);
+		break;
 	case DEEP:
-		return restore(deep, loop, slot);
+		error = restore(deep, loop, slot);
+		if (!error)
+			let_come(deep, loop, slot);
+		break;
 	default:
-		return 0;
+		break;
 	}
+	return error;
 }
 
 void c1m_deep_attached(struct c1m_deep *deep, struct reactor_loop *loop, uint32_t slot)
@@ -296,11 +306,10 @@ void c1m_deep_attached(struct c1m_deep *deep, struct reactor_loop *loop, uint32_
 		mark(loop, slot, 0);
 }
 
-void c1m_deep_parked(struct c1m_deep *deep, struct reactor_loop *loop, uint32_t slot)
+void c1m_deep_parked(struct c1m_deep *deep, uint32_t slot)
 {
-	if (state_of(&deep->records[slot]) == DRAINING)
-		drained(deep, loop, slot);
-	go_idle(deep, slot);
+	if (state_of(&deep->records[slot]) != DRAINING)
+		go_idle(deep, slot);
 }
 
 void c1m_deep_closing(struct c1m_deep *deep, struct reactor_loop *loop, uint32_t slot)
@@ -337,17 +346,18 @@ static void let_pass(void *arg)
 
 static void wake(struct c1m_deep *deep, struct reactor_loop *loop, uint32_t slot, uint32_t id)
 {
-	int error = 0;
+	bool was_deep = state_of(&deep->records[slot]) == DEEP;
+	int error = was_deep ? restore(deep, loop, slot) : 0;
 
-	if (state_of(&deep->records[slot]) == DEEP)
-		error = restore(deep, loop, slot);
 	if (error) {
 		deep->pressed_ms = now_ms();
 		loop->counters.deep_dropped++;
 		c1m_queue_drop(&deep->queue, id);
-	} else {
-		c1m_queue_accept(&deep->queue, id);
+		return;
 	}
+	if (was_deep)
+		drain(deep, slot);
+	c1m_queue_accept(&deep->queue, id);
 }
 
 /* The kernel spreads packets over the queues as it likes; the connection's own loop gets it. */
@@ -392,12 +402,12 @@ static int empty_queue(struct c1m_deep *deep, struct reactor_loop *loop)
 	return 0;
 }
 
-/* The core has not seen yet what they brought: until then a parked connection is idle. */
+/* A connection that is parked by then is idle, as far as the core has seen what they brought. */
 static int drain_all(struct c1m_deep *deep, struct reactor_loop *loop)
 {
-	int empty = 1;
+	int empty = 0;
 
-	if (deep->alone && deep->draining.first != ENGINE_NO_SLOT)
+	if (deep->draining.first != ENGINE_NO_SLOT)
 		empty = empty_queue(deep, loop);
 	while (line_due(deep, &deep->draining, empty > 0 ? 0 : DRAIN_MS) <= 0) {
 		uint32_t slot = deep->draining.first;
@@ -452,7 +462,6 @@ int c1m_deep_init(struct c1m_deep *deep, struct reactor_loop *loop,
 		(struct c1m_line){ENGINE_NO_SLOT, ENGINE_NO_SLOT};
 	deep->client = config->client;
 	deep->idle_ms = (uint32_t)(config->idle_ns / 1000000);
-	deep->alone = config->loops == 1;
 	deep->pressed_ms = now_ms() - PRESSURE_MS;
 	error = c1m_service_join(&deep->service, config, &deep->queue, reason, reason_size);
 	if (error)

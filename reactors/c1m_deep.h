@@ -33,7 +33,6 @@ struct c1m_deep {
 	uint32_t pressed_ms; /* when a socket could not be made */
 	uint32_t space;      /* in the index */
 	bool client;
-	bool alone; /* no other loop of the process shares the service */
 	struct c1m_queue queue;
 };
 
@@ -48,7 +47,7 @@ int c1m_deep_listens(int listen_fd);
 /* A new connection in the slot. */
 void c1m_deep_attached(struct c1m_deep *deep, struct reactor_loop *loop, uint32_t slot);
 /* It is parked, with a socket. */
-void c1m_deep_parked(struct c1m_deep *deep, struct reactor_loop *loop, uint32_t slot);
+void c1m_deep_parked(struct c1m_deep *deep, uint32_t slot);
 /* It is unparked, and has a socket again; or has none after an error. */
 int c1m_deep_unparked(struct c1m_deep *deep, struct reactor_loop *loop, uint32_t slot);
 /* It is to be closed, unparked before, maybe in vain. */

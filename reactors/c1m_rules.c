@@ -7,6 +7,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -138,6 +139,25 @@ static int add_chain(const struct c1m_rules *rules, const char *chain, char *rea
 	return iptables(line, reason, size);
 }
 
+/*
+ * Trap: what comes from another device than lo is given its socket before it is held (early
+ * demux), and goes to that socket even when the connection has lost it and been given a new one
+ * meanwhile: the packet is lost. True: the setting was another. Where it may not be set, as with a
+ * /proc that is read-only, the peer repeats what is lost.
+ */
+static bool set_early_demux(char value)
+{
+	int fd = open("/proc/sys/net/ipv4/ip_early_demux", O_RDWR | O_CLOEXEC);
+	char before = value;
+	bool done;
+
+	if (fd < 0)
+		return false;
+	done = pread(fd, &before, 1, 0) == 1 && before != value && pwrite(fd, &value, 1, 0) == 1;
+	close(fd);
+	return done;
+}
+
 static void remove_chain(const char *chain)
 {
 	char line[LINE_BYTES], unused[LINE_BYTES];
@@ -148,7 +168,7 @@ static void remove_chain(const char *chain)
 	iptables(line, unused, sizeof(unused));
 }
 
-int c1m_rules_add(const struct c1m_rules *rules, char *reason, size_t reason_size)
+int c1m_rules_add(struct c1m_rules *rules, char *reason, size_t reason_size)
 {
 	char chain[32], line[LINE_BYTES];
 	int error;
@@ -161,6 +181,8 @@ int c1m_rules_add(const struct c1m_rules *rules, char *reason, size_t reason_siz
 		error = iptables(line, reason, reason_size);
 	if (error)
 		remove_chain(chain);
+	else
+		rules->early_demux = set_early_demux('0');
 	return error;
 }
 
@@ -172,6 +194,8 @@ void c1m_rules_remove(const struct c1m_rules *rules)
 	jump(rules, "-D INPUT", chain, line);
 	iptables(line, unused, sizeof(unused));
 	remove_chain(chain);
+	if (rules->early_demux)
+		set_early_demux('1');
 }
 
 int c1m_rules_probe(char *reason, size_t reason_size)

@@ -8,7 +8,9 @@
  *	-j NFQUEUE --queue-balance <first>:<last>
  * which INPUT jumps to for TCP to (from) the service's address and port. The first rule lets
  * pass what a socket waits for, unless the socket has the mark: those that are about to be
- * dissolved, and listeners, whose SYNs may be for a connection that is parked.
+ * dissolved, and listeners, whose SYNs may be for a connection that is parked. And for as long as
+ * the rules are there, the namespace's net.ipv4.ip_early_demux is 0: packets are held first, and
+ * get their sockets afterwards.
  */
 #ifndef REACTORS_C1M_RULES_H
 #define REACTORS_C1M_RULES_H
@@ -24,11 +26,12 @@ struct c1m_rules {
 	struct sockaddr_in service;
 	bool client;
 	uint16_t first_queue, queues;
+	bool early_demux; /* the namespace had it, and is to have it again */
 };
 
 /* 0, or a negative errno with the reason: what iptables said. Nothing is left then. What an
  * earlier process that died has left of the same service is replaced. */
-int c1m_rules_add(const struct c1m_rules *rules, char *reason, size_t reason_size);
+int c1m_rules_add(struct c1m_rules *rules, char *reason, size_t reason_size);
 void c1m_rules_remove(const struct c1m_rules *rules);
 /* Can such rules be made here? Makes them where no packet comes by, and removes them. */
 int c1m_rules_probe(char *reason, size_t reason_size);

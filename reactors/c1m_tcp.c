@@ -9,6 +9,7 @@
 #include "reactors/c1m_tcp.h"
 
 #include <errno.h>
+#include <linux/sock_diag.h>
 #include <linux/sockios.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
@@ -77,15 +78,32 @@ int c1m_tcp_name(int fd, struct c1m_record *record)
 
 /* ---- reading out ---- */
 
+/* Bytes that have come in take memory until they are read, also those behind a hole: these the
+ * peer has been told of (SACK), and to take that back costs it a timeout. */
+static int holds_input(int fd, bool *holds)
+{
+	uint32_t memory[SK_MEMINFO_VARS] = {0};
+	socklen_t size = sizeof(memory);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_MEMINFO, memory, &size))
+		return -errno;
+	*holds = memory[SK_MEMINFO_RMEM_ALLOC] != 0;
+	return 0;
+}
+
 /* ECN can not be switched on again, and the peer would go on to count on it. */
 static int judge(int fd, const struct tcp_info *info)
 {
-	int unread = 0, unacknowledged = 0;
+	int unacknowledged = 0, error;
+	bool unread = true;
 
 	if (info->tcpi_options & (TCPI_OPT_ECN | TCPI_OPT_ECN_SEEN))
 		return -EOPNOTSUPP;
-	if (ioctl(fd, SIOCINQ, &unread) || ioctl(fd, SIOCOUTQ, &unacknowledged))
-		return -errno;
+	error = holds_input(fd, &unread);
+	if (!error && ioctl(fd, SIOCOUTQ, &unacknowledged))
+		error = -errno;
+	if (error)
+		return error;
 	if (info->tcpi_state != STATE_ESTABLISHED || info->tcpi_ca_state != TCP_CA_Open ||
 	    info->tcpi_unacked || info->tcpi_notsent_bytes || unread || unacknowledged)
 		return -EAGAIN;
@@ -143,17 +161,27 @@ static uint32_t timestamp_clock(bool microseconds)
 	return (uint32_t)value & ~1u;
 }
 
-/* Rounded up: a timestamp must never step back, or the peer would drop the segment as one of
- * a former lap (PAWS, RFC 7323 section 5). */
+/* How far the clock may have gone on, in its ticks, from when it is read until it is used: not
+ * at all, were it not that microseconds always have. */
+static uint32_t timestamp_slack(bool microseconds)
+{
+	return microseconds ? 1000 : 0;
+}
+
+/*
+ * A timestamp must never step back, or the peer would drop what bears it as a segment of a former
+ * lap (PAWS, RFC 7323 section 5). So the clock is read first, since we may lose the CPU before the
+ * socket's is, and what the two lose by rounding, and set_timestamp by its slack, is made up for.
+ */
 static int read_timestamp(int fd, bool microseconds, struct c1m_record *record)
 {
-	uint32_t value;
+	uint32_t clock = timestamp_clock(microseconds), value;
 	int error = get(fd, TCP_TIMESTAMP, &value, sizeof(value));
 
 	if (error)
 		return error;
-	value = (value + 2) & ~1u;
-	record->tcp.timestamp = (value - timestamp_clock(microseconds)) | microseconds;
+	value = (value + timestamp_slack(microseconds) + 2) & ~1u;
+	record->tcp.timestamp = (value - clock) | microseconds;
 	return 0;
 }
 
@@ -280,13 +308,21 @@ static int set_windows(int fd, const struct c1m_record *record)
 	return 0;
 }
 
+/* The kernel takes the value for one of now: again, if now is later by the time that it does. */
 static int set_timestamp(int fd, const struct c1m_record *record)
 {
-	uint32_t value = record->tcp.timestamp;
+	bool microseconds = record->tcp.timestamp & 1;
+	uint32_t clock, now = timestamp_clock(microseconds);
+	int error;
 
 	if (!(record->flags & C1M_TIMESTAMPS))
 		return 0;
-	return set(fd, TCP_TIMESTAMP, (int)(value + timestamp_clock(value & 1)));
+	do {
+		clock = now;
+		error = set(fd, TCP_TIMESTAMP, (int)(record->tcp.timestamp + clock));
+		now = timestamp_clock(microseconds);
+	} while (!error && now - clock > timestamp_slack(microseconds));
+	return error;
 }
 
 static int set_state(int fd, const struct c1m_record *record)

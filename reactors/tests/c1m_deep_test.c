@@ -291,15 +291,22 @@ static void stray_segments(struct bed *bed)
 	assert_quiet_since(bed, before);
 }
 
-/* Bytes with a hole before them: not delivered, and none of them lost later. */
+/* The peer has been told that they are there: the socket that has them stays until they are read.
+ */
 static void out_of_order(struct bed *bed)
 {
 	struct bed_peer *peer;
 	uint32_t slot = bed_pair(bed, &peer);
 
 	sink(bed, slot);
-	touch(bed, slot, peer, INJECT_ACK, 2000, 100);
+	inject_segment(peer->fd, INJECT_ACK, 2000, 100);
+	bed_until(bed, bed->loop.counters.deep_woken == 1);
+	bed_steps(bed, 2);
+	assert_false(is_deep(bed, slot));
 	assert_int_equal(bed->conns[slot].received, 0);
+	bed->on_received = park_after_echo;
+	peer->to_send = 3000;
+	bed_until(bed, peer->received == 3000 && is_deep(bed, slot));
 }
 
 static void keep_alive(struct bed *bed)
