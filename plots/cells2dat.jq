@@ -248,7 +248,7 @@ def level_facts($points): ($points | map(select(.tls != "plain"))) as $shown | [
 	"level_us_most = \($points | map(.us.max) | known | max // 1)"
 	] | .[];
 # What the levels are compared with: other servers, and the kernel's part of a connection.
-def level_marks: ([.[] | select(.tls == "plain" and .verdict == "pass")
+def level_marks: ([.[] | select(.tls == "plain" and .verdict == "pass" and .park != "deep")
 		| .memory.kernel_bytes_per_conn] | known | min) as $floor
 	| [($servers[].results[] | select(.marked)
 		| ["park", "published", .memory.user_bytes_per_conn, .name]),
