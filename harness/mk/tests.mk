@@ -8,6 +8,8 @@ TEST_SRCS := $(wildcard reactors/tests/*_test.c tls_backends/tests/*_test.c harn
 # Of an engine that is left out the parts are not there to be tested.
 ifeq ($(filter reactors/c1m.c,$(REACTOR_SRCS)),)
 TEST_SRCS := $(filter-out reactors/tests/c1m_%,$(TEST_SRCS))
+else
+TEST_TOOLS := $(O)/tests/reactors/tests/bad_line
 endif
 TEST_BINS := $(patsubst %.c,$(O)/tests/%,$(filter-out \
 	tls_backends/tests/record13%,$(TEST_SRCS))) $(RECORD13_TESTS)
@@ -17,10 +19,12 @@ TEST_SCRIPTS := $(wildcard harness/*/tests/*_test.sh harness/tests/*_test.sh plo
 check: all check-build ## Run every test (TEST=PATTERN: those whose path matches)
 	$(Q)O=$(O) harness/tests/run.sh $(if $(TEST),-k '$(TEST)') $(TEST_BINS) $(TEST_SCRIPTS)
 
-check-build: $(TEST_BINS)
+check-build: $(TEST_BINS) $(TEST_TOOLS)
 
 test_fixture = $(patsubst %.c,$(O)/obj/%.o,$(wildcard $(dir $(1))fixture*.c))
 $(foreach test,$(TEST_SRCS),$(eval $(test:%.c=$(O)/tests/%): $(call test_fixture,$(test))))
+$(addprefix $(O)/tests/reactors/tests/,c1m_storm_test bad_line): $(O)/obj/reactors/tests/c1m_line.o
+$(O)/tests/reactors/tests/c1m_storm_test: $(O)/obj/reactors/tests/c1m_talk.o
 
 check-asan: ## Run the tests under AddressSanitizer and UBSan, in $(O)/asan
 	$(Q)$(MAKE) O=$(O)/asan SANITIZE=address,undefined check
@@ -29,7 +33,7 @@ check-tsan: ## Run the tests under ThreadSanitizer, in $(O)/tsan
 	$(Q)TSAN_OPTIONS=suppressions=$(CURDIR)/harness/tests/tsan.supp \
 		$(MAKE) O=$(O)/tsan SANITIZE=thread check
 
-$(O)/tests/%_test: $(O)/obj/%_test.o $(LIB_OBJS)
+$(O)/tests/%: $(O)/obj/%.o $(LIB_OBJS)
 	$(say) LINK $@
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(PB_LDFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka $(PB_LIBS)
