@@ -13,6 +13,7 @@
 
 #include "harness/common/options.h"
 #include "harness/common/park.h"
+#include "harness/load/load.h"
 #include "harness/measure/text_file.h"
 
 /* Beside the connections' threads the machine has others, and the server has other maps. */
@@ -100,6 +101,22 @@ static void check_processes(struct capacity_rows *rows, const struct capacity *c
 		capacity_lacks(row, "sudo prlimit --pid $$ --nproc=%" PRId64, threads);
 }
 
+int64_t capacity_sockets(const struct capacity_ask *ask)
+{
+	int64_t all = ask->connections;
+	int64_t deep = all < LOAD_DEEP_SOCKETS_MAX ? all : LOAD_DEEP_SOCKETS_MAX;
+
+	return (ask->server_deep ? deep : all) + (ask->client_deep ? deep : all);
+}
+
+static bool all_deep(const struct names *park)
+{
+	for (size_t i = 0; i < park->count; i++)
+		if (strcmp(park->name[i], park_levels[PARK_DEEP].name))
+			return false;
+	return true;
+}
+
 void capacity_ask_most(struct capacity_ask *ask, const struct experiment *exp)
 {
 	*ask = (struct capacity_ask){
@@ -110,6 +127,7 @@ void capacity_ask_most(struct capacity_ask *ask, const struct experiment *exp)
 		.client_workers = exp->client_workers,
 		.cpus = option_cpus(),
 		.model = exp->worker_model,
+		.server_deep = all_deep(&exp->park),
 		.client_deep = !strcmp(exp->client_park, park_levels[PARK_DEEP].name),
 	};
 }

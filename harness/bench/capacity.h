@@ -48,6 +48,9 @@ struct capacity_ask {
 	bool client_deep;
 };
 
+/* Sockets that both sides together have at a time, at most. */
+int64_t capacity_sockets(const struct capacity_ask *ask);
+
 /* One limit; plain values. */
 struct capacity_row {
 	char what[40];

@@ -102,7 +102,7 @@ static void check_limits(struct capacity_rows *rows, const struct capacity *capa
 void capacity_check_files(struct capacity_rows *rows, const struct capacity *capacity,
 			  const struct capacity_ask *ask)
 {
-	int64_t both = 2 * (int64_t)ask->connections;
+	int64_t sockets = capacity_sockets(ask);
 	struct capacity_row *row =
 		capacity_add(rows, "files a table, soft limit", capacity->nofile_soft);
 
@@ -112,8 +112,8 @@ void capacity_check_files(struct capacity_rows *rows, const struct capacity *cap
 	row = capacity_add(rows, "fs.nr_open", capacity->nr_open);
 	snprintf(row->need, sizeof(row->need), "any: the most that a hard limit may be raised to");
 	capacity_add_sysctl(rows, "fs.file-max", capacity->file_max,
-			    both + SPARE_FILES +
+			    sockets + SPARE_FILES +
 				    (capacity->files_open > 0 ? capacity->files_open : 0));
 	capacity_add_sysctl(rows, "fs.epoll.max_user_watches", capacity->epoll_watches,
-			    both + SPARE_FILES);
+			    sockets + SPARE_FILES);
 }

@@ -10,9 +10,6 @@
 #include "harness/load/plan.h"
 #include "harness/measure/text_file.h"
 
-/* In a round every socket of the client holds an unread response, and some of the server's an
- * unread request: each is charged whole pages. 1.4 a connection were measured. */
-#define TCP_PAGES_PER_CONN 2
 
 /* The last of three numbers: beyond it the kernel drops what arrives. */
 static int64_t read_tcp_pages(const char *proc_root)
@@ -36,7 +33,9 @@ void capacity_read_network(struct capacity *capacity, const char *proc_root)
 static void check_tcp_pages(struct capacity_rows *rows, const struct capacity *capacity,
 			    const struct capacity_ask *ask)
 {
-	int64_t need = (int64_t)ask->connections * TCP_PAGES_PER_CONN;
+	/* In a round every socket of the client holds an unread response, and some of the server's
+	 * an unread request: each is charged whole pages. 0.7 a socket were measured. */
+	int64_t need = capacity_sockets(ask);
 	struct capacity_row *row =
 		capacity_add(rows, "net.ipv4.tcp_mem, most", capacity->tcp_pages);
 

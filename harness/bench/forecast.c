@@ -28,7 +28,8 @@ static struct forecast_side of_side(const struct result_memory *idle, double con
 	};
 }
 
-void forecast_make(struct forecast *forecast, const struct result *pilot, unsigned connections)
+void forecast_make(struct forecast *forecast, const struct result *pilot, unsigned connections,
+		   unsigned busy_most)
 {
 	const struct result_memory *server = &pilot->phases[PHASE_IDLE];
 	const struct result_memory *client = &pilot->client_phases[PHASE_IDLE];
@@ -48,7 +49,7 @@ void forecast_make(struct forecast *forecast, const struct result *pilot, unsign
 	each = forecast->server.user + forecast->server.kernel + forecast->client.user +
 	       forecast->client.kernel;
 	forecast->bytes = forecast->fixed + each * connections +
-			  fmax(forecast->busy * connections, forecast->handshakes);
+			  fmax(forecast->busy * fmin(connections, busy_most), forecast->handshakes);
 }
 
 int forecast_refuse(const struct forecast *forecast, double available_bytes, double floor_bytes,

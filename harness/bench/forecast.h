@@ -33,9 +33,11 @@ struct forecast {
 /*
  * From what the pilot of a cell found. Where its kernel memory is not known for each side, a
  * rough figure is taken. The connections are those of the large cell; its handshakes in flight are
- * those of the pilot, which had at most as many as it had connections.
+ * those of the pilot, which had at most as many as it had connections. In a round at most
+ * `busy_most` have something under way.
  */
-void forecast_make(struct forecast *forecast, const struct result *pilot, unsigned connections);
+void forecast_make(struct forecast *forecast, const struct result *pilot, unsigned connections,
+		   unsigned busy_most);
 
 /* 0, or -ENOMEM with the reason: so much is needed, margin included, and so much is there. The
  * floor is what must stay available. */

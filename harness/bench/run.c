@@ -3,6 +3,7 @@
 #include "harness/bench/run.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +27,7 @@
 #include "harness/bench/table.h"
 #include "harness/common/park.h"
 #include "harness/core/plugin.h"
+#include "harness/load/load.h"
 #include "harness/measure/kernel_memory.h"
 #include "reactors/reactor.h"
 
@@ -279,7 +281,10 @@ static int run_pilot(struct running *run, struct result *result)
 		result_judge(result, pilot->verdict, "pilot: %.490s", pilot->reason);
 		return 0;
 	}
-	forecast_make(&forecast, pilot, result->cell.dimension[DIM_CONNECTIONS]);
+	forecast_make(&forecast, pilot, result->cell.dimension[DIM_CONNECTIONS],
+		      strcmp(run->exp.client_park, park_levels[PARK_DEEP].name)
+			      ? UINT_MAX
+			      : LOAD_DEEP_SOCKETS_MAX);
 	result->predicted_memory_bytes = forecast.bytes;
 	if (forecast_refuse(&forecast, capacity_meminfo("/proc", "MemAvailable:"),
 			    run->exp.memory_floor_bytes, reason, sizeof(reason)))

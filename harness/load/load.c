@@ -18,9 +18,6 @@
 /* Level deep: those that are asked in a round, or closed. Each costs some 100 us of CPU on the two
  * sides, and a kernel that waits for 200 ms repeats itself. */
 #define AWAKE_MAX 512u
-/* And those that have a socket, since that outlives the response by a while. Of the files that may
- * be open this takes at most half. */
-#define SOCKETS_MAX 8192u
 /* How often the memory floor is looked at. */
 #define GUARD_NS (100 * NS_PER_MS)
 /* A wake takes some tens of microseconds. */
@@ -331,7 +328,7 @@ static uint32_t share_or_one(uint32_t total, unsigned parts, unsigned part)
 static uint32_t sockets_max(const struct load_config *c, unsigned part)
 {
 	struct rlimit files = {0};
-	uint32_t most = SOCKETS_MAX;
+	uint32_t most = LOAD_DEEP_SOCKETS_MAX;
 
 	if (c->park != PARK_DEEP)
 		return UINT32_MAX;

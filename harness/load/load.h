@@ -18,6 +18,10 @@
 #include "harness/load/times.h"
 #include "tls_backends/tls_backend.h"
 
+/* Level deep: connections that have a socket at a time, since that outlives the response by a
+ * while. Of the files that may be open they take at most half. */
+#define LOAD_DEEP_SOCKETS_MAX 8192u
+
 struct load;
 
 struct load_config {

@@ -119,6 +119,21 @@ static void each_limit_gates_with_its_command(void **state)
 		       "sysctl -w net.ipv4.tcp_mem='20000 20000 20000'");
 }
 
+/* Level deep on both sides: only those that are awake have a socket. */
+static void without_sockets_few_files_will_do(void **state)
+{
+	struct capacity_ask deep = ten_thousand;
+	struct capacity less = plenty;
+
+	(void)state;
+	deep.connections = 400000;
+	deep.server_deep = deep.client_deep = true;
+	less.file_max = less.epoll_watches = less.tcp_pages = 30000;
+	assert_int_equal(refuse(&less, &deep), 0);
+	deep.client_deep = false;
+	assert_refused(&less, &deep, "fs.file-max");
+}
+
 static void threads_need_ids_and_maps(void **state)
 {
 	struct capacity_ask threads = ten_thousand;
@@ -188,6 +203,7 @@ int main(void)
 		cmocka_unit_test(reads_what_the_kernel_says),
 		cmocka_unit_test(nothing_is_refused_for_what_is_unknown),
 		cmocka_unit_test(each_limit_gates_with_its_command),
+		cmocka_unit_test(without_sockets_few_files_will_do),
 		cmocka_unit_test(threads_need_ids_and_maps),
 		cmocka_unit_test(tables_of_their_own_divide_the_need),
 		cmocka_unit_test(the_memory_of_a_large_cell_is_the_pilots_affair),

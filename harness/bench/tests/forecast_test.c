@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -40,13 +41,16 @@ static void foretells_in_proportion(void **state)
 	struct forecast forecast;
 
 	(void)state;
-	forecast_make(&forecast, &pilot, 1000000);
+	forecast_make(&forecast, &pilot, 1000000, UINT_MAX);
 	assert_true(fabs(forecast.server.user - 130) < 1e-6);
 	assert_true(fabs(forecast.server.kernel - 4000) < 1e-6);
 	assert_true(fabs(forecast.client.user - 1300) < 1e-6);
 	assert_true(fabs(forecast.client.kernel - 4000) < 1e-6);
 	assert_true(fabs(forecast.busy - 3000) < 1e-6);
 	assert_true(fabs(forecast.bytes - (10e6 + 1e6 * (9430 + 3000))) < 1);
+	/* A round that takes them in turns. */
+	forecast_make(&forecast, &pilot, 1000000, 10000);
+	assert_true(fabs(forecast.bytes - (10e6 + 1e6 * 9430 + 10000 * 3000)) < 1);
 }
 
 /* They are bound by in_flight, so they do not grow with the connections. */
@@ -57,12 +61,12 @@ static void handshakes_count_once(void **state)
 
 	(void)state;
 	pilot.round_peak_bytes = 0;
-	forecast_make(&forecast, &pilot, 1000000);
+	forecast_make(&forecast, &pilot, 1000000, UINT_MAX);
 	assert_true(forecast.busy == 0);
 	assert_true(fabs(forecast.bytes - (10e6 + 1e6 * 9430 + 25e6)) < 1);
 	/* The pilot could not have as many at a time. */
 	pilot.cell.dimension[DIM_IN_FLIGHT] = 8000;
-	forecast_make(&forecast, &pilot, 1000000);
+	forecast_make(&forecast, &pilot, 1000000, UINT_MAX);
 	assert_true(fabs(forecast.bytes - (10e6 + 1e6 * 9430 + 100e6)) < 1);
 }
 
@@ -75,7 +79,7 @@ static void without_a_meter_the_kernel_is_guessed(void **state)
 	pilot.phases[PHASE_IDLE].kernel_bytes = NAN;
 	pilot.client_phases[PHASE_IDLE].kernel_bytes = NAN;
 	pilot.round_peak_bytes = NAN;
-	forecast_make(&forecast, &pilot, 1000000);
+	forecast_make(&forecast, &pilot, 1000000, UINT_MAX);
 	assert_true(forecast.server.kernel >= 4096);
 	assert_true(forecast.client.kernel >= 4096);
 	assert_true(isfinite(forecast.bytes));
@@ -88,7 +92,7 @@ static void what_does_not_fit_is_refused_with_its_parts(void **state)
 	char reason[512] = "";
 
 	(void)state;
-	forecast_make(&forecast, &pilot, 1000000);
+	forecast_make(&forecast, &pilot, 1000000, UINT_MAX);
 	assert_int_equal(forecast_refuse(&forecast, 14 * GIB, 0.5 * GIB, reason, sizeof(reason)),
 			 0);
 	assert_int_equal(forecast_refuse(&forecast, NAN, 0, reason, sizeof(reason)), 0);
