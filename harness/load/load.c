@@ -14,6 +14,9 @@
 
 /* Connections that are being closed at a time, all workers together. */
 #define CLOSING_MAX 4096u
+/* At level deep each waits for its turn at the server to be acknowledged. A kernel that waits for
+ * longer than it is used to sends its last segment once more, and that FIN would find nobody. */
+#define CLOSING_DEEP_MAX 256u
 /* How often the memory floor is looked at. */
 #define GUARD_NS (100 * NS_PER_MS)
 
@@ -335,7 +338,8 @@ static void plan_worker(struct load *load, unsigned i)
 	lw->quota = share(c->sizing.connections, c->sizing.workers, i);
 	lw->in_flight_max = share_or_one(c->in_flight, c->ramping_max, i % c->ramping_max);
 	lw->waves = c->waves;
-	lw->closing_max = share_or_one(CLOSING_MAX, c->sizing.workers, i);
+	lw->closing_max = share_or_one(c->park == PARK_DEEP ? CLOSING_DEEP_MAX : CLOSING_MAX,
+				       c->sizing.workers, i);
 }
 
 static int start_worker(struct load *load, char *reason, size_t reason_size)
