@@ -271,31 +271,30 @@ static int restore(struct c1m_deep *deep, struct reactor_loop *loop, uint32_t sl
 	return 0;
 }
 
-/* We speak first: that there is something which could be overtaken is not to be expected, and the
- * peer's answer need not wait for our next turn. */
 int c1m_deep_unparked(struct c1m_deep *deep, struct reactor_loop *loop, uint32_t slot)
 {
 	struct c1m_record *record = &deep->records[slot];
-	int error = 0;
+	int error;
 
 	switch (state_of(record)) {
 	case IDLE:
 		step_out(deep, &deep->idle, slot);
 		enter(record, AWAKE);
-		break;
+		return 0;
 	case LEAVING:
 		step_out(deep, &deep->leaving, slot);
-		let_come(deep, loop, slot);
-		break;
+		drain(deep, slot);
+		return 0;
 	case DEEP:
+		/* We speak first: nothing is held that could be overtaken, as far as we know, and
+		 * the peer's answer need not wait for our next turn. */
 		error = restore(deep, loop, slot);
 		if (!error)
 			let_come(deep, loop, slot);
-		break;
+		return error;
 	default:
-		break;
+		return 0;
 	}
-	return error;
 }
 
 void c1m_deep_attached(struct c1m_deep *deep, struct reactor_loop *loop, uint32_t slot)

@@ -15,9 +15,10 @@
 
 /* Connections that are being closed at a time, all workers together. */
 #define CLOSING_MAX 4096u
-/* Level deep: those that are asked in a round, or closed. Each costs some 100 us of CPU on the two
- * sides, and a kernel that waits for 200 ms repeats itself. */
-#define AWAKE_MAX 512u
+/* Level deep: those that are asked in a round, or closed. Each waits for its turn at the server to be
+ * acknowledged, and a kernel that waits for longer than it is used to sends its last segment once
+ * more (a tail loss probe): that of a FIN would find nobody, and draw an RST. */
+#define AWAKE_MAX 256u
 /* How often the memory floor is looked at. */
 #define GUARD_NS (100 * NS_PER_MS)
 /* A wake takes some tens of microseconds. */
