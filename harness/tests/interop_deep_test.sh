@@ -103,7 +103,7 @@ gnutls_with_pauses() {
 }
 
 wrk_runs() {
-	"${among_peers[@]}" wrk -t 2 -c 50 -d 2 --timeout 60 "$url/" >"$work/log" 2>&1 &&
+	"${among_peers[@]}" wrk -t 2 -c 20 -d 5 --timeout 60 "$url/" >"$work/log" 2>&1 &&
 		grep -qE '^ *[1-9][0-9]* requests in' "$work/log" &&
 		! grep -qE 'Socket errors|Non-2xx' "$work/log"
 }
