@@ -91,9 +91,9 @@ draw() {
 }
 
 # Over all published runs of a machine: how the cells of level deep grow, each number of connections
-# being an experiment of its own.
+# being an experiment of its own, with as many handshakes in flight as suits it.
 draw_machine() {
-	cat "$1"/*/cells.jsonl | grep '"cell":"[^"]*+deep"' >"$work/deep" || return 0
+	jq -c 'select(.park == "deep") | del(.in_flight)' "$1"/*/cells.jsonl >"$work/deep" || return 1
 	{
 		convert cells "$work/deep" --argjson manifest '[]' \
 			--slurpfile servers "$published/servers/servers.json" | sed '/^figures = /d' &&

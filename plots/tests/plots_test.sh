@@ -305,9 +305,18 @@ mkdir -p "$top/results/published/machine"
 cp -R "$run" "$top/results/published/machine/one"
 cp -R "$run" "$top/results/published/machine/two"
 rm -r "$top/results/published/machine"/*/plots
+deep() { # NUMBER RUN: of one run's cells those with so many connections, as cells of level deep
+	jq -c --argjson number "$1" 'select(.connections == $number) | .park = "deep" | .in_flight = $number
+		| .cell = "sunk+newtls+deep"' "$run/cells.jsonl" \
+		>>"$top/results/published/machine/$2/cells.jsonl"
+}
+deep 1000 one
+deep 10000 two
 check "published: every run, figures beside its data" "$top/plots/draw.sh" published
 check "published: all of them" test -s "$top/results/published/machine/one/plots/growth.png" -a \
 	-s "$top/results/published/machine/two/plots/latency.svg"
+check "published: level deep grows over the runs of a machine, whatever their handshakes in flight" \
+	grep -q 'sunk+newtls+deep: user' "$top/results/published/machine/plots/growth-deep.svg"
 
 # Wakes: of newtls+deep two repeats, of plain+deep none that passed.
 rm -rf "$run"
