@@ -10,7 +10,6 @@
 #include "harness/load/plan.h"
 #include "harness/measure/text_file.h"
 
-
 /* The last of three numbers: beyond it the kernel drops what arrives. */
 static int64_t read_tcp_pages(const char *proc_root)
 {

@@ -120,7 +120,7 @@ static const struct column {
 	{"p99 ms", of_p99_ms, 1, false},       {"us/hs", of_handshake, 0, false},
 	{"x floor", of_floor, 2, false},       {"us/req", of_request, 1, false},
 	{"sys/req", of_syscalls, 2, false},    {"req/s", of_rps, 0, false},
-	{"client %", of_client_cpu, 0, false}, {"x floor", of_client_floor, 2, false},
+	{"client %", of_client_cpu, 0, false}, {"client x floor", of_client_floor, 2, false},
 	{"client B", of_client_user, 0, false},
 };
 #define COLUMNS (sizeof(columns) / sizeof(*columns))
@@ -143,7 +143,7 @@ static const char legend[] =
 	"handshake in memory\n"
 	"sys/req: system calls of the reactor, a request; "
 	"req/s: the slower round; client %: of the CPUs its workers can use, in the ramp, "
-	"and x floor of it\n";
+	"client x floor: its CPU a handshake against the same in memory\n";
 
 /* Sorted figures of the rows that passed and have one; their number. */
 static size_t collect(const struct group *group, double (*of)(const json_t *row), double *values)

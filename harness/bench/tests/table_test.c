@@ -55,7 +55,7 @@ static void shows_medians_ranges_and_ratios(void **state)
 	line_of(table, "cell ", line, sizeof(line));
 	assert_string_equal(line,
 			    "cell verdict conns user B kernel B total B x plain ramp s p99 ms "
-			    "us/hs x floor us/req sys/req req/s client % x floor client B");
+			    "us/hs x floor us/req sys/req req/s client % client x floor client B");
 	line_of(table, "epoll+boringssl+shed", line, sizeof(line));
 	assert_string_equal(line, "epoll+boringssl+shed pass 1000 2800 (2700-2900) 3900 6700 1.68 "
 				  "0.50 (0.40-0.60) 2.5 310 2.07 9.5 - 5000 41 2.50 3000");
