@@ -250,13 +250,12 @@ static void sink(struct c1m_deep *deep, struct reactor_loop *loop)
  */
 static int restore(struct c1m_deep *deep, struct reactor_loop *loop, uint32_t slot)
 {
-	struct c1m_record *record = &deep->records[slot];
 	uint64_t start = now_ns();
-	int fd = c1m_tcp_restore(record, C1M_MARK);
-	int error;
+	int fd = c1m_blanks_take(&deep->blanks, C1M_MARK);
+	int error = fd < 0 ? fd : c1m_tcp_restore(fd, &deep->records[slot]);
 
-	if (fd < 0)
-		return fd;
+	if (error)
+		return error;
 	loop->slots[slot].fd = fd;
 	error = epoll_edge_attach(loop, slot);
 	if (error) {
@@ -343,7 +342,8 @@ static void let_pass(void *arg)
 	c1m_queue_accept(held->queue, held->id);
 }
 
-static void wake(struct c1m_deep *deep, struct reactor_loop *loop, uint32_t slot, uint32_t id)
+/* What has come is read before anything else is done: somebody waits for the answer. */
+static int wake(struct c1m_deep *deep, struct reactor_loop *loop, uint32_t slot, uint32_t id)
 {
 	bool was_deep = state_of(&deep->records[slot]) == DEEP;
 	int error = was_deep ? restore(deep, loop, slot) : 0;
@@ -352,41 +352,42 @@ static void wake(struct c1m_deep *deep, struct reactor_loop *loop, uint32_t slot
 		deep->pressed_ms = now_ms();
 		loop->counters.deep_dropped++;
 		c1m_queue_drop(&deep->queue, id);
-		return;
+		return 0;
 	}
 	if (was_deep)
 		drain(deep, slot);
 	c1m_queue_accept(&deep->queue, id);
+	return was_deep ? epoll_edge_event(loop, slot, EPOLLIN) : 0;
 }
 
 /* The kernel spreads packets over the queues as it likes; the connection's own loop gets it. */
-static void sort(struct c1m_deep *deep, struct reactor_loop *loop, const struct c1m_packet *packet)
+static int sort(struct c1m_deep *deep, struct reactor_loop *loop, const struct c1m_packet *packet)
 {
 	struct held held = {&deep->queue, packet->id};
 	uint32_t handle = c1m_index_find(&packet->tuple, let_pass, &held);
 
 	if (handle == C1M_NOBODY)
-		return;
+		return 0;
 	if (c1m_handle_space(handle) == deep->space)
-		wake(deep, loop, c1m_handle_slot(handle), packet->id);
-	else
-		c1m_queue_forward(&deep->queue, packet->id,
-				  c1m_index_queue(c1m_handle_space(handle)));
+		return wake(deep, loop, c1m_handle_slot(handle), packet->id);
+	c1m_queue_forward(&deep->queue, packet->id, c1m_index_queue(c1m_handle_space(handle)));
+	return 0;
 }
 
 int c1m_deep_packets(struct c1m_deep *deep, struct reactor_loop *loop)
 {
 	struct c1m_packet packets[C1M_QUEUE_BATCH];
 	int count = c1m_queue_read(&deep->queue, packets);
+	int error = 0;
 
 	loop->counters.syscalls++;
 	if (count == -ENOBUFS) {
 		loop->counters.deep_dropped++;
 		return 0;
 	}
-	for (int i = 0; i < count; i++)
-		sort(deep, loop, &packets[i]);
-	return count;
+	for (int i = 0; i < count && !error; i++)
+		error = sort(deep, loop, &packets[i]);
+	return error ? error : count;
 }
 
 /* 1: nothing is held; 0: there may be more; or a negative errno. */
@@ -420,8 +421,13 @@ static int drain_all(struct c1m_deep *deep, struct reactor_loop *loop)
 
 int c1m_deep_turn(struct c1m_deep *deep, struct reactor_loop *loop)
 {
+	int error;
+
 	sink(deep, loop);
-	return drain_all(deep, loop);
+	error = drain_all(deep, loop);
+	if (loop->counters.deep_now)
+		c1m_blanks_fill(&deep->blanks, C1M_MARK);
+	return error;
 }
 
 /* ---- begin and end ---- */
@@ -483,6 +489,7 @@ no_service:
 
 void c1m_deep_fini(struct c1m_deep *deep, const struct reactor_loop *loop)
 {
+	c1m_blanks_close(&deep->blanks);
 	c1m_service_leave(deep->service, &deep->queue);
 	c1m_index_close(deep->space);
 	munmap(deep->records, records_bytes(loop));

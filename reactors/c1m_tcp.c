@@ -237,11 +237,53 @@ int c1m_tcp_read_out(int fd, struct c1m_record *record)
 
 /* ---- making it again ---- */
 
-static int set_sequence(int fd, int queue, uint32_t sequence)
+int c1m_tcp_blank(unsigned mark)
 {
-	int error = set(fd, TCP_REPAIR_QUEUE, queue);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int error;
 
-	return error ? error : set(fd, TCP_QUEUE_SEQ, (int)sequence);
+	if (fd < 0)
+		return -errno;
+	error = setsockopt(fd, SOL_SOCKET, SO_MARK, &mark, sizeof(mark)) ? -errno : 0;
+	if (!error && !(error = set(fd, TCP_NODELAY, 1)) &&
+	    !(error = set(fd, TCP_REPAIR, TCP_REPAIR_ON)) &&
+	    !(error = set(fd, TCP_REPAIR_QUEUE, TCP_SEND_QUEUE)))
+		return fd;
+	close(fd);
+	return error;
+}
+
+void c1m_blanks_fill(struct c1m_blanks *blanks, unsigned mark)
+{
+	while (blanks->count < sizeof(blanks->fds) / sizeof(*blanks->fds)) {
+		int fd = c1m_tcp_blank(mark);
+
+		if (fd < 0)
+			return;
+		blanks->fds[blanks->count++] = fd;
+	}
+}
+
+int c1m_blanks_take(struct c1m_blanks *blanks, unsigned mark)
+{
+	return blanks->count ? blanks->fds[--blanks->count] : c1m_tcp_blank(mark);
+}
+
+void c1m_blanks_close(struct c1m_blanks *blanks)
+{
+	while (blanks->count)
+		close(blanks->fds[--blanks->count]);
+}
+
+/* A blank socket's queue is the one for sending. */
+static int set_sequences(int fd, const struct c1m_record *record)
+{
+	int error;
+
+	if ((error = set(fd, TCP_QUEUE_SEQ, (int)record->tcp.send_seq)) ||
+	    (error = set(fd, TCP_REPAIR_QUEUE, TCP_RECV_QUEUE)))
+		return error;
+	return set(fd, TCP_QUEUE_SEQ, (int)record->tcp.recv_seq);
 }
 
 static struct sockaddr_in address(uint32_t addr, uint16_t port)
@@ -329,30 +371,20 @@ static int set_state(int fd, const struct c1m_record *record)
 {
 	int error;
 
-	if ((error = set(fd, TCP_REPAIR, TCP_REPAIR_ON)) ||
-	    (error = set_sequence(fd, TCP_SEND_QUEUE, record->tcp.send_seq)) ||
-	    (error = set_sequence(fd, TCP_RECV_QUEUE, record->tcp.recv_seq)) ||
-	    (error = set_ends(fd, &record->tuple)) || (error = set_options(fd, record)) ||
-	    (error = set_timestamp(fd, record)) || (error = set_windows(fd, record)) ||
-	    (error = sync_mss(fd)) ||
-	    (record->flags & C1M_NODELAY && (error = set(fd, TCP_NODELAY, 1))))
+	if ((error = set_sequences(fd, record)) || (error = set_ends(fd, &record->tuple)) ||
+	    (error = set_options(fd, record)) || (error = set_timestamp(fd, record)) ||
+	    (error = set_windows(fd, record)) || (error = sync_mss(fd)) ||
+	    (!(record->flags & C1M_NODELAY) && (error = set(fd, TCP_NODELAY, 0))))
 		return error;
 	return end_repair(fd);
 }
 
-int c1m_tcp_restore(const struct c1m_record *record, unsigned mark)
+int c1m_tcp_restore(int blank, const struct c1m_record *record)
 {
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	int error;
+	int error = set_state(blank, record);
 
-	if (fd < 0)
-		return -errno;
-	error = setsockopt(fd, SOL_SOCKET, SO_MARK, &mark, sizeof(mark)) ? -errno : 0;
-	if (!error)
-		error = set_state(fd, record);
-	if (!error)
-		return fd;
-	c1m_tcp_discard(fd);
+	if (error)
+		c1m_tcp_discard(blank);
 	return error;
 }
 

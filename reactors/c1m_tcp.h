@@ -59,10 +59,23 @@ int c1m_tcp_settled(int fd);
  * bytes had come in at the last moment, which are lost: the connection is broken.
  */
 int c1m_tcp_read_out(int fd, struct c1m_record *record);
-/* A socket in that state, with that SO_MARK, not blocking; nothing is sent. Or a negative
- * errno. */
-int c1m_tcp_restore(const struct c1m_record *record, unsigned mark);
-/* Closes a socket without a packet. */
+/* What can be done for c1m_tcp_restore before it is known for whom: a socket in repair mode, not
+ * blocking, with that SO_MARK. Or a negative errno. */
+int c1m_tcp_blank(unsigned mark);
+/* The blank sockets of a loop, made while nobody waits for them: a few, for wakes that come
+ * singly. */
+struct c1m_blanks {
+	int fds[8];
+	uint32_t count;
+};
+/* As many as there can be; not even one is no error. */
+void c1m_blanks_fill(struct c1m_blanks *blanks, unsigned mark);
+/* One of them, or else a new one; or a negative errno. */
+int c1m_blanks_take(struct c1m_blanks *blanks, unsigned mark);
+void c1m_blanks_close(struct c1m_blanks *blanks);
+/* A blank socket comes to that state; nothing is sent. 0; or a negative errno, and it is closed. */
+int c1m_tcp_restore(int blank, const struct c1m_record *record);
+/* Closes a socket, blank or not, without a packet. */
 void c1m_tcp_discard(int fd);
 
 #endif

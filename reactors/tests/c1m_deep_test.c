@@ -128,16 +128,21 @@ static void speaks_first(struct bed *bed)
 	assert_quiet_since(bed, before);
 }
 
+static void sink_many(struct bed *bed, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		bed_connect(bed);
+	bed_until(bed, bed->accepted == count);
+	for (uint32_t slot = 0; slot < count; slot++)
+		assert_int_equal(bed_park(bed, slot), 0);
+	bed_until(bed, bed->loop.counters.deep_now == count);
+}
+
 static void has_no_file(struct bed *bed)
 {
 	enum { COUNT = 300 };
 
-	for (unsigned i = 0; i < COUNT; i++)
-		bed_connect(bed);
-	bed_until(bed, bed->accepted == COUNT);
-	for (uint32_t slot = 0; slot < COUNT; slot++)
-		assert_int_equal(bed_park(bed, slot), 0);
-	bed_until(bed, bed->loop.counters.deep_now == COUNT);
+	sink_many(bed, COUNT);
 	for (uint32_t slot = 0; slot < COUNT; slot++)
 		assert_int_equal(bed->loop.slots[slot].fd, REACTOR_FD_DEEP);
 }
@@ -352,28 +357,41 @@ static rlim_t limit_files(rlim_t count)
 	return before;
 }
 
-static void waits_for_a_file(struct bed *bed)
-{
-	struct bed_peer *peer;
-	uint32_t slot = bed_pair(bed, &peer);
-	rlim_t files;
+/* More connections than a loop has blank sockets for. */
+enum { MANY = 20 };
 
-	sink(bed, slot);
-	bed->on_received = echo;
-	files = limit_files(3);
-	peer->to_send = 100;
-	bed_until(bed, bed->loop.counters.deep_dropped > 0);
-	limit_files(files);
-	bed_until(bed, peer->received == 100);
+static unsigned all_received(const struct bed *bed)
+{
+	unsigned received = 0;
+
+	for (unsigned i = 0; i < bed->peer_count; i++)
+		received += (unsigned)bed->peers[i].received;
+	return received;
 }
 
-static void no_file_to_unpark(struct bed *bed)
+static void waits_for_a_file(struct bed *bed)
 {
-	struct bed_peer *peer;
-	uint32_t slot = bed_pair(bed, &peer);
 	rlim_t files;
 
-	sink(bed, slot);
+	sink_many(bed, MANY);
+	bed->on_received = echo;
+	files = limit_files(3);
+	for (unsigned i = 0; i < MANY; i++)
+		bed->peers[i].to_send = 100;
+	bed_until(bed, bed->loop.counters.deep_dropped > 0);
+	limit_files(files);
+	bed_until(bed, all_received(bed) == MANY * 100);
+}
+
+/* Blank sockets are made in turns of the loop: there are none left for the last. */
+static void no_file_to_unpark(struct bed *bed)
+{
+	const uint32_t slot = MANY - 1;
+	rlim_t files;
+
+	sink_many(bed, MANY);
+	for (uint32_t other = 0; other < slot; other++)
+		bed_unpark(bed, other);
 	files = limit_files(3);
 	bed->loop.slots[slot].active = calloc(1, bed->loop.ops->conn_size);
 	assert_int_equal(bed->loop.ops->unpark(&bed->loop, slot), -EMFILE);
@@ -381,8 +399,8 @@ static void no_file_to_unpark(struct bed *bed)
 	bed->loop.slots[slot].active = NULL;
 	limit_files(files);
 	bed->on_received = echo;
-	peer->to_send = 100;
-	bed_until(bed, peer->received == 100);
+	bed->peers[slot].to_send = 100;
+	bed_until(bed, bed->peers[slot].received == 100);
 }
 
 static const struct bed_case cases[] = {

@@ -110,8 +110,9 @@ static void read_out(struct c1m_record *record)
 
 static void restore(const struct c1m_record *record)
 {
-	near_fd = c1m_tcp_restore(record, 0);
+	near_fd = c1m_tcp_blank(0);
 	assert_true(near_fd >= 0);
+	assert_int_equal(c1m_tcp_restore(near_fd, record), 0);
 }
 
 static void there_and_back(void)
