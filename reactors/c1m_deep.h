@@ -28,7 +28,7 @@ struct c1m_deep {
 	struct c1m_line idle;     /* parked; their socket may go when idle_ms have passed */
 	struct c1m_line draining; /* with a socket again; packets of theirs may still be held */
 	struct c1m_line leaving;  /* their packets are held; it goes when GRACE_MS have passed */
-	uint32_t woken;  /* since the last turn */
+	uint32_t woken;           /* since the last turn */
 	struct c1m_blanks blanks;
 	uint32_t idle_ms;
 	uint32_t pressed_ms; /* when a socket could not be made */

@@ -65,8 +65,8 @@ static int changed(struct reactor_loop *loop, uint32_t slot)
 	const struct ready_conn *conn = loop->slots[slot].active;
 	struct ev_io *watcher = &engine->watchers[slot];
 	int now = ev_is_active(watcher) ? watcher->events : 0;
-	int events = (ready_wants_input(conn) ? EV_READ : 0) |
-		     (ready_wants_room(conn) ? EV_WRITE : 0);
+	int events =
+		(ready_wants_input(conn) ? EV_READ : 0) | (ready_wants_room(conn) ? EV_WRITE : 0);
 
 	if (events == now)
 		return 0;

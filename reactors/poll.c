@@ -50,8 +50,8 @@ static int changed(struct reactor_loop *loop, uint32_t slot)
 	struct poll_engine *engine = loop->engine;
 	const struct ready_conn *conn = loop->slots[slot].active;
 	struct pollfd *entry = &engine->fds[AT_SLOTS + slot];
-	int events = (ready_wants_input(conn) ? POLLIN : 0) |
-		     (ready_wants_room(conn) ? POLLOUT : 0);
+	int events =
+		(ready_wants_input(conn) ? POLLIN : 0) | (ready_wants_room(conn) ? POLLOUT : 0);
 
 	entry->fd = events ? loop->slots[slot].fd : -1;
 	entry->events = (short)events;

@@ -91,8 +91,8 @@ struct reactor_counters {
 struct reactor_deep {
 	struct sockaddr_in service; /* where the server listens; any address: INADDR_ANY */
 	bool client;                /* this is the side that connects to it */
-	uint32_t loops;   /* of this process that do so, at most 255; each says it once */
-	uint64_t idle_ns; /* from park until the socket may go */
+	uint32_t loops;             /* of this process that do so, at most 255; each says it once */
+	uint64_t idle_ns;           /* from park until the socket may go */
 };
 
 /* One event loop: one worker. Owned by the core, zeroed before init. */
@@ -138,9 +138,9 @@ struct reactor_ops {
 	/* Predicted kernel bytes of an idle connection beyond its socket: the sum of
 	 * objects that the file's first comment lists. */
 	unsigned kernel_conn_bytes;
-	unsigned caps;            /* enum reactor_caps */
-	size_t loop_size;         /* private bytes a loop; the core allocates */
-	size_t conn_size;         /* private bytes an active connection */
+	unsigned caps;    /* enum reactor_caps */
+	size_t loop_size; /* private bytes a loop; the core allocates */
+	size_t conn_size; /* private bytes an active connection */
 
 	/* 0, or a negative errno with the reason why this kernel (or its
 	 * settings) can not run the engine: becomes a visible SKIP. */

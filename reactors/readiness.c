@@ -11,8 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-void ready_init(struct reactor_loop *loop,
-		int (*changed)(struct reactor_loop *loop, uint32_t slot))
+void ready_init(struct reactor_loop *loop, int (*changed)(struct reactor_loop *loop, uint32_t slot))
 {
 	struct ready_loop *ready = loop->engine;
 

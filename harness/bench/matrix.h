@@ -31,10 +31,10 @@ struct matrix {
 
 /*
  * Every reactor x tls x park x dimension whose name matches the pattern (fnmatch(3) with
- * FNM_EXTMATCH: @(a|b) is a or b; NULL: all), `repeat` times over, each pass in an order of its own drawn from the
- * seed: a machine that changes over an hour then changes for all cells alike.
- * The same seed and selection give the same order anywhere. 0; -ENOENT when the
- * pattern selects nothing; -ENOMEM.
+ * FNM_EXTMATCH: @(a|b) is a or b; NULL: all), `repeat` times over, each pass in an order of its own
+ * drawn from the seed: a machine that changes over an hour then changes for all cells alike. The
+ * same seed and selection give the same order anywhere. 0; -ENOENT when the pattern selects
+ * nothing; -ENOMEM.
  */
 int matrix_build(struct matrix *matrix, const struct experiment *exp, const char *only,
 		 unsigned seed);

@@ -385,8 +385,7 @@ static void print_outcome(const struct running *run)
 	table_print(stream, run->lines);
 	if (run->apart.signal)
 		fprintf(stream, "\ninterrupted (%s) after %zu of %zu cells\n",
-			strsignal(run->apart.signal), json_array_size(run->lines),
-			run->planned);
+			strsignal(run->apart.signal), json_array_size(run->lines), run->planned);
 	fprintf(stream, "\nresults: %s\n", run->dir.path);
 }
 

@@ -189,8 +189,8 @@ static int rewrite_cells(const struct rundir *dir, const json_t *lines)
 static int check_same(const struct rundir *dir, const char *experiment, char *error, size_t size)
 {
 	json_t *manifest = rundir_manifest(dir->path, error, size);
-	const char *text = json_string_value(
-		json_object_get(json_object_get(manifest, "experiment"), "text"));
+	const char *text =
+		json_string_value(json_object_get(json_object_get(manifest, "experiment"), "text"));
 	int ret = 0;
 
 	if (!manifest)
@@ -324,8 +324,8 @@ size_t rundir_planned(const char *path)
 int rundir_experiment(const char *path, char *name, size_t size, char *error, size_t error_size)
 {
 	json_t *manifest = rundir_manifest(path, error, error_size);
-	const char *found = json_string_value(
-		json_object_get(json_object_get(manifest, "experiment"), "name"));
+	const char *found =
+		json_string_value(json_object_get(json_object_get(manifest, "experiment"), "name"));
 	int ret = 0;
 
 	if (!manifest)

@@ -114,13 +114,20 @@ static const struct column {
 	int decimals;
 	bool range;
 } columns[] = {
-	{"conns", of_conns, 0, false},         {"user B", of_user, 0, true},
-	{"kernel B", of_kernel, 0, false},     {"total B", of_total, 0, false},
-	{"x plain", NULL, 2, false},           {"ramp s", of_ramp, 2, true},
-	{"p99 ms", of_p99_ms, 1, false},       {"us/hs", of_handshake, 0, false},
-	{"x floor", of_floor, 2, false},       {"us/req", of_request, 1, false},
-	{"sys/req", of_syscalls, 2, false},    {"req/s", of_rps, 0, false},
-	{"client %", of_client_cpu, 0, false}, {"client x floor", of_client_floor, 2, false},
+	{"conns", of_conns, 0, false},
+	{"user B", of_user, 0, true},
+	{"kernel B", of_kernel, 0, false},
+	{"total B", of_total, 0, false},
+	{"x plain", NULL, 2, false},
+	{"ramp s", of_ramp, 2, true},
+	{"p99 ms", of_p99_ms, 1, false},
+	{"us/hs", of_handshake, 0, false},
+	{"x floor", of_floor, 2, false},
+	{"us/req", of_request, 1, false},
+	{"sys/req", of_syscalls, 2, false},
+	{"req/s", of_rps, 0, false},
+	{"client %", of_client_cpu, 0, false},
+	{"client x floor", of_client_floor, 2, false},
 	{"client B", of_client_user, 0, false},
 };
 #define COLUMNS (sizeof(columns) / sizeof(*columns))

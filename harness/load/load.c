@@ -15,9 +15,9 @@
 
 /* Connections that are being closed at a time, all workers together. */
 #define CLOSING_MAX 4096u
-/* Level deep: those that are asked in a round, or closed. Each waits for its turn at the server to be
- * acknowledged, and a kernel that waits for longer than it is used to sends its last segment once
- * more (a tail loss probe): that of a FIN would find nobody, and draw an RST. */
+/* Level deep: those that are asked in a round, or closed. Each waits for its turn at the server to
+ * be acknowledged, and a kernel that waits for longer than it is used to sends its last segment
+ * once more (a tail loss probe): that of a FIN would find nobody, and draw an RST. */
 #define AWAKE_MAX 256u
 /* How often the memory floor is looked at. */
 #define GUARD_NS (100 * NS_PER_MS)
@@ -352,9 +352,8 @@ static void plan_worker(struct load *load, unsigned i)
 	lw->waves = c->waves;
 	lw->sockets_max = sockets_max(c, i);
 	lw->awake_max = share_or_one(AWAKE_MAX, c->sizing.workers, i);
-	lw->closing_max = c->park == PARK_DEEP
-				  ? lw->awake_max
-				  : share_or_one(CLOSING_MAX, c->sizing.workers, i);
+	lw->closing_max = c->park == PARK_DEEP ? lw->awake_max
+					       : share_or_one(CLOSING_MAX, c->sizing.workers, i);
 }
 
 static int start_worker(struct load *load, char *reason, size_t reason_size)

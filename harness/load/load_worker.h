@@ -58,8 +58,8 @@ struct load_worker {
 	uint64_t first; /* its connections are first .. first + quota */
 	uint32_t quota;
 	uint32_t in_flight_max; /* in ramp and sweep */
-	uint32_t awake_max;   /* in a round at level deep */
-	uint32_t sockets_max; /* there, parked ones that still have one included */
+	uint32_t awake_max;     /* in a round at level deep */
+	uint32_t sockets_max;   /* there, parked ones that still have one included */
 	uint32_t closing_max;
 	bool waves; /* in the ramp */
 
