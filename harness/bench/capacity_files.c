@@ -73,6 +73,10 @@ static void check_tables(struct capacity_rows *rows, const char *what,
 		capacity_lacks(row, "%s (workers = \"auto\" in the experiment)", reason);
 		return;
 	}
+	if (wish->socketless) {
+		snprintf(row->need, sizeof(row->need), "any: what is idle has no file");
+		return;
+	}
 	snprintf(row->need, sizeof(row->need), "%" PRId64 ": %u workers, %s", table_files(&sizing),
 		 sizing.workers, sizing.model == WORKER_THREADS ? "one table" : "a table each");
 }

@@ -123,6 +123,7 @@ static void each_limit_gates_with_its_command(void **state)
 static void without_sockets_few_files_will_do(void **state)
 {
 	struct capacity_ask deep = ten_thousand;
+	struct capacity_rows rows;
 	struct capacity less = plenty;
 
 	(void)state;
@@ -130,6 +131,9 @@ static void without_sockets_few_files_will_do(void **state)
 	deep.server_deep = deep.client_deep = true;
 	less.file_max = less.epoll_watches = less.tcp_pages = 30000;
 	assert_int_equal(refuse(&less, &deep), 0);
+	capacity_check(&rows, &less, &deep);
+	assert_string_equal(find(&rows, "files a table, server")->need,
+			    "any: what is idle has no file");
 	deep.client_deep = false;
 	assert_refused(&less, &deep, "fs.file-max");
 }
