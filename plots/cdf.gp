@@ -71,9 +71,9 @@ do for [panel = 1 : words(latency_panels)] {
 		for [i = 1 : curves] $latency using (here(panel, i) && is_mark(column('part')) ? \
 			column('time') : NaN):(column('part')) with points \
 			linecolor rgb line_colour(i) pointtype line_point(i) pointsize 1.8 notitle, \
-		for [i = 1 : is_told ? curves : 0] $latency using (column('time')):(column('part')): \
-			(is_told_here(panel, i) ? sprintf('%.0f', column('time')) : '') with labels \
-			left offset 1.2, -0.5 textcolor rgb line_colour(i) notitle, \
+		for [i = 1 : is_told ? curves : 0] $latency using (is_told_here(panel, i) ? \
+			column('time') : NaN):(column('part')):(sprintf('%.0f', column('time'))) \
+			with labels left offset 1.2, -0.5 textcolor rgb line_colour(i) notitle, \
 		for [i = 1 : curves] keyentry with linespoints linewidth 2.5 dashtype line_dash(i) \
 			linecolor rgb line_colour(i) pointtype line_point(i) pointsize 1.8 \
 			title curve_label[i]

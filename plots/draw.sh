@@ -69,11 +69,13 @@ timelines() {
 		done
 }
 
+manifest_of() {
+	if [ -f "$1/manifest.json" ]; then echo "$1/manifest.json"; else echo /dev/null; fi
+}
+
 draw() {
-	manifest=$1/manifest.json
-	[ -f "$manifest" ] || manifest=/dev/null
 	{
-		convert cells "$1/cells.jsonl" --slurpfile manifest "$manifest" \
+		convert cells "$1/cells.jsonl" --slurpfile manifest "$(manifest_of "$1")" \
 			--slurpfile servers "$published/servers/servers.json" &&
 			convert growth "$1/cells.jsonl" && times_of "$1" handshake &&
 			times_of "$1" wake >"$work/wakes.gp"
@@ -91,11 +93,15 @@ draw() {
 }
 
 # Over all published runs of a machine: how the cells of level deep grow, each number of connections
-# being an experiment of its own, with as many handshakes in flight as suits it.
+# being an experiment of its own, with as many handshakes in flight as suits it. Not those that time
+# single wakes: their client differs. The machine is the same in every manifest.
 draw_machine() {
-	jq -c 'select(.park == "deep") | del(.in_flight)' "$1"/*/cells.jsonl >"$work/deep" || return 1
+	jq -cs 'map(select(.park == "deep" and .wakes == null)) | (map(.run) | unique | join(", ")) as $runs
+		| .[] | del(.in_flight) | .run = $runs' "$1"/*/cells.jsonl >"$work/deep" || return 1
+	[ -s "$work/deep" ] || return 0
+	for last in "$1"/*/cells.jsonl; do :; done
 	{
-		convert cells "$work/deep" --argjson manifest '[]' \
+		convert cells "$work/deep" --slurpfile manifest "$(manifest_of "${last%/*}")" \
 			--slurpfile servers "$published/servers/servers.json" | sed '/^figures = /d' &&
 			convert growth "$work/deep"
 	} >"$work/data.gp" || return 1

@@ -37,8 +37,9 @@ set errorbars 0.5
 set logscale x
 set xrange [least(n_reach) / 1.35 : most(n_reach) * 1.35]
 set xtics nomirror ()
+times = most(n_reach) / least(n_reach)
 do for [exponent = 0 : 7] {
-	do for [digit in (most(n_reach) > 50 * least(n_reach) ? '1' : '1 2 5')] {
+	do for [digit in (times > 50 ? '1' : times > 8 ? '1 3' : '1 2 5')] {
 		tic = digit * 10.0 ** exponent
 		if (tic <= 1.35 * most(n_reach) && 1.35 * tic >= least(n_reach)) {
 			set xtics add (thousands(tic) tic)
