@@ -17,9 +17,10 @@ trap 'rm -f "$log"' EXIT
 trap 'exit 130' INT TERM HUP
 passed=0 failed=0 skipped=0
 
-# A test that dies or prints no plan is one failure, whatever it had passed before.
+# count NAME STATUS SECONDS: a test that dies or prints no plan is one failure, whatever it had
+# passed before.
 count() {
-	local name=$1 status=$2 ok bad skip
+	local name=$1 status=$2 seconds=$3 ok bad skip
 	skip=$(grep -cE '^[[:space:]]*(not )?ok .*# SKIP' "$log")
 	ok=$(grep -vE '# SKIP' "$log" | grep -cE '^[[:space:]]*ok ')
 	bad=$(grep -vE '# SKIP' "$log" | grep -cE '^[[:space:]]*not ok ')
@@ -28,7 +29,7 @@ count() {
 		echo "not ok - $name ended with status $status" >>"$log"
 	fi
 	passed=$((passed + ok)) failed=$((failed + bad)) skipped=$((skipped + skip))
-	printf '%-48s %4d passed' "$name" "$ok"
+	printf '%-48s %4d s %4d passed' "$name" "$seconds" "$ok"
 	[ "$bad" -gt 0 ] && printf ', %d FAILED' "$bad"
 	[ "$skip" -gt 0 ] && printf ', %d skipped' "$skip"
 	printf '\n'
@@ -39,8 +40,9 @@ count() {
 for test in "$@"; do
 	case $test in *"$pattern"*) ;; *) continue ;; esac
 	# In the foreground: Ctrl-C is the test's, too, which ends what it has started.
+	begun=$SECONDS
 	timeout --foreground -k 10 600 "$test" >"$log" 2>&1 </dev/null
-	count "${test#"$O"/tests/}" $?
+	count "${test#"$O"/tests/}" $? $((SECONDS - begun))
 done
 
 printf '\n%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
