@@ -329,6 +329,7 @@ def facts($rows; $refs): [
 	"label_chars = \($rows | map(.label | length) | max)",
 	"memory_max = \($rows | map(.total.max // .user.max) | known | max // 0)",
 	"memory_refs = \($refs | map(select(.[0] == "memory")) | length)",
+	"memory_floors = \($refs | map(select(.[0] == "memory" and .[1] == "floor")) | length)",
 	"memory_ref_max = \($refs | map(select(.[0] == "memory") | .[2]) | max // 0)",
 	"rate_refs = \($refs | map(select(.[0] == "rate")) | length)",
 	"ramp_max = \($rows | map(.ramp.max) | known | max // 0)",

@@ -54,7 +54,8 @@ do for [panel = 1 : panels] {
 			(flag_y(column('rank'))):(0):(flag_length(column('rank'))) \
 			with vectors nohead linewidth 2 dashtype 2 linecolor rgb published_colour \
 			title 'published, user memory only', \
-		$refs using (panel == panels ? ref('memory', 'floor') : NaN): \
+		for [floor = 1 : memory_floors] \
+			$refs using (panel == panels ? ref('memory', 'floor') : NaN): \
 			(flag_y(column('rank'))):(0):(flag_length(column('rank'))) \
 			with vectors nohead linewidth 2 linecolor rgb floor_colour \
 			title 'floor: the cheapest plain cell, user + kernel', \
