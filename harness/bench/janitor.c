@@ -9,17 +9,26 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-void janitor_clean(struct janitor_order *order)
+/* What a million sockets take to be gone, many times over; an attempt takes two seconds. */
+enum { ATTEMPTS_MAX = 300 };
+
+int janitor_clean(struct janitor_order *order)
 {
+	int ret = 0;
+
 	if (order->group > 0)
 		kill(-order->group, SIGKILL);
 	order->group = 0;
 	for (int i = 0; i < JANITOR_METERS; i++) {
+		struct kernel_meter *meter = &order->meters[i];
+
 		/* It waits for the last process of the group to be gone. */
-		if (order->meters[i].method != KERNEL_METHOD_NONE)
-			kernel_meter_close(&order->meters[i]);
-		order->meters[i].method = KERNEL_METHOD_NONE;
+		if (meter->method != KERNEL_METHOD_NONE && kernel_meter_close(meter) == -EBUSY)
+			ret = -EBUSY;
+		else
+			meter->method = KERNEL_METHOD_NONE;
 	}
+	return ret;
 }
 
 /* 1: a whole order; 0: parkbench is gone. */
@@ -56,7 +65,8 @@ static void work(int fd)
 		dup2(null, i);
 	while (read_order(fd, &order))
 		;
-	janitor_clean(&order);
+	for (int i = 0; janitor_clean(&order) == -EBUSY && i < ATTEMPTS_MAX; i++)
+		;
 	_exit(0);
 }
 

@@ -32,7 +32,8 @@ int janitor_tell(struct janitor *janitor, const struct janitor_order *order);
 void janitor_end(struct janitor *janitor);
 
 /* Ends every process of the order and removes its memory groups. Also what
- * parkbench itself does after each cell. */
-void janitor_clean(struct janitor_order *order);
+ * parkbench itself does after each cell. 0, or -EBUSY: processes are still ending,
+ * as one with many sockets does for a while; may be called again. */
+int janitor_clean(struct janitor_order *order);
 
 #endif
