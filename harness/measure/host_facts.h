@@ -21,8 +21,8 @@
  *                        {soft, hard}, each a number or "unlimited"; bytes for
  *                        stack and memlock
  *  packages              the version of each package asked for
- *  git                   commit, dirty (untracked files count, results/ does not), reason (unless
- * null: why the other two are)
+ *  git                   commit, dirty (untracked files count, results/ does not),
+ *                        reason (unless null: why the other two are)
  */
 #ifndef HARNESS_MEASURE_HOST_FACTS_H
 #define HARNESS_MEASURE_HOST_FACTS_H
