@@ -8,6 +8,7 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -34,9 +35,11 @@ static pid_t start_member(const struct kernel_meter *meter)
 	pid_t pid = fork();
 
 	assert_true(pid >= 0);
-	if (pid == 0)
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL); /* whatever fails here */
 		for (;;)
 			pause();
+	}
 	assert_int_equal(kernel_meter_add_pid(meter, pid), 0);
 	return pid;
 }
