@@ -364,7 +364,7 @@ static int execute(struct running *run)
 	sigprocmask(SIG_BLOCK, &signals, &before);
 	signal(SIGPIPE, SIG_IGN);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	progress_start(&run->progress, run->options->progress, run->matrix.count);
+	progress_start(&run->progress, run->options->progress, run->planned);
 	run->apart = (struct apart){
 		.janitor = &run->janitor,
 		.progress = &run->progress,

@@ -4,8 +4,9 @@
 # line by line. Sourced by them; each ends with `finish`. Source: TAP 12, harness/common/control.h.
 set -u
 
+. "$(dirname "$0")/tap.sh"
+
 O=${O:-build}
-n=0
 cell=interop
 work=$(mktemp -d)
 server= peer=
@@ -16,34 +17,25 @@ trap 'exit 1' INT TERM HUP
 # ---- results ----
 
 result() { # STATUS NAME
-	n=$((n + 1))
-	if [ "$1" -eq 0 ]; then
-		echo "ok $n - $cell: $2"
-		return
-	fi
-	echo "not ok $n - $cell: $2"
+	check "$cell: $2" "$1"
+}
+
+evidence() {
 	ask_stats
-	echo "# stats: $stats"
+	echo "stats: $stats"
 	for log in "$work/log" "$work/peer.out" "$work/server.err"; do
-		[ -s "$log" ] && tail -n 15 "$log" | tr -cd '[:print:]\n\t' | sed "s|^|# ${log##*/}: |"
+		[ -s "$log" ] && tail -n 15 "$log" | tr -cd '[:print:]\n\t' | sed "s|^|${log##*/}: |"
 	done
 }
 
-skip() { # NAME REASON
-	n=$((n + 1))
-	echo "ok $n - $cell: $1 # SKIP $2"
-}
-
 finish() {
-	echo "1..$n"
+	plan
 	exit 0
 }
 
-# Without the peer there is nothing to try: all of the file is skipped, for everybody to see.
+# Without the peer there is nothing to try.
 need() { # TOOL PACKAGE
-	command -v "$1" >/dev/null && return
-	skip "all of ${0##*/}" "needs $1: apt-get install $2"
-	finish
+	command -v "$1" >/dev/null || skip_all "needs $1: apt-get install $2"
 }
 
 # ---- the server ----
@@ -196,13 +188,13 @@ each_dear_cell() { # COMMAND
 	for r in epoll io_uring_poll; do
 		cell=$r
 		if ! "$O/parkbench" list --names reactors | grep -qx "$r"; then
-			skip "all" "this kernel or build has no reactor $r"
+			skip "$cell: all" "this kernel or build has no reactor $r"
 			continue
 		fi
 		for t in openssl boringssl; do
 			cell=$r+$t
 			if ! "$O/parkbench" list --names tls | grep -qx "$t"; then
-				skip "all" "this build has no TLS backend $t"
+				skip "$cell: all" "this build has no TLS backend $t"
 				continue
 			fi
 			for p in shed keys; do

@@ -6,14 +6,8 @@
 # goes to 127.0.0.0/8 alone, which here is routed over veth. CONNECTIONS, CYCLES, TLS: other than
 # what a test has the time for. Prints TAP.
 # shellcheck disable=SC2034,SC2154 # interop.sh and this have variables in common
-if [ "${1:-}" != inside ]; then
-	for net in "unshare -n" "unshare -Urn"; do
-		$net true 2>/dev/null && exec $net "$0" inside
-	done
-	echo "ok 1 - level deep # SKIP no private network: unshare -n and unshare -Urn are refused"
-	echo "1..1"
-	exit 0
-fi
+. "$(dirname "$0")/tap.sh"
+in_private_network
 . "$(dirname "$0")/interop.sh"
 
 loss=${LOSS:-0.01} delay_us=${DELAY_US:-5000}
@@ -110,7 +104,7 @@ wrk_runs() {
 
 if_there() { # TOOL PACKAGE NAME COMMAND
 	if ! command -v "$1" >/dev/null; then
-		skip "$3" "needs $1: apt-get install $2"
+		skip "$cell: $3" "needs $1: apt-get install $2"
 		return
 	fi
 	"$4"
@@ -148,7 +142,7 @@ report() { # SIDE COMMAND...
 
 if ! connect_networks || ! make_it_bad || ! start_server c1m "$tls" deep --workers 3 \
 	--handshake-timeout 60; then
-	skip "level deep on a bad line" "$(cat "$work"/line.* "$work/server.err" 2>/dev/null | tail -n 1)"
+	skip "$cell: a bad line" "$(cat "$work"/line.* "$work/server.err" 2>/dev/null | tail -n 1)"
 	finish
 fi
 if_there curl curl "curl with pauses" curl_with_pauses

@@ -148,7 +148,7 @@ check_sessions() { # REUSED-OR-AFRESH
 		connects_for_each "$1"
 		result $? "nginx, sessions $1: 100 connections for one request each"
 	else
-		skip "nginx, sessions $1: 100 connections" "needs an nginx built --with-debug"
+		skip "$cell: nginx, sessions $1: 100 connections" "needs an nginx built --with-debug"
 	fi
 }
 

@@ -38,8 +38,7 @@ check_server() { # REACTOR TLS PARK
 need python3 python3
 need curl curl
 if ! python3 -c 'import ssl; ssl.TLSVersion.TLSv1_3' 2>/dev/null; then
-	skip "all of ${0##*/}" "needs the ssl module of Python 3.8: apt-get install python3"
-	finish
+	skip_all "needs the ssl module of Python 3.8: apt-get install python3"
 fi
 each_dear_cell check_server
 finish

@@ -4,6 +4,7 @@
 # notices a published figure altered by 10 %, CLAIMS.md is what claims.json says; and what
 # reproduce.sh does around a run. Prints TAP.
 set -u
+. "$(dirname "$0")/tap.sh"
 
 top=$(realpath "$(dirname "$0")/../..")
 O=$(realpath "${O:-build}")
@@ -11,17 +12,8 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cp -R "$top/results/published" "$dir/published"
 claims=$top/results/claims.json
-number=0
 
-check() {
-	number=$((number + 1))
-	if [ "$2" -eq 0 ]; then
-		echo "ok $number - $1"
-	else
-		echo "not ok $number - $1"
-		sed 's/^/# /' "$dir/out"
-	fi
-}
+evidence() { cat "$dir/out"; }
 compare() { # RUN: against the copy
 	"$O/parkbench" compare --claims "$claims" --published "$dir/published" "$1" >"$dir/out" 2>&1
 }
@@ -122,4 +114,4 @@ check "an interrupted run is not compared" $?
 reproduce 0 0 c1g
 [ $? -eq 2 ] && grep -q 'there is no experiments/c1g.cfg' "$dir/out"
 check "an unknown experiment is refused" $?
-echo "1..$number"
+plan

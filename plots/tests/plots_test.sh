@@ -14,22 +14,7 @@ cp -R "$here/../../results/published/cwist" "$here/../../results/published/serve
 	"$top/results/published/"
 run=$top/results/local/fixture
 cp "$here/fixture/cells.jsonl" "$here/fixture/manifest.json" "$run/"
-count=0
-failed=0
-
-# check DESCRIPTION COMMAND...: one TAP line from the command's status.
-check() {
-	count=$((count + 1))
-	what=$1
-	shift
-	if "$@" >"$top/out" 2>&1; then
-		echo "ok $count - $what"
-	else
-		failed=1
-		echo "not ok $count - $what"
-		sed 's/^/# /' "$top/out"
-	fi
-}
+. "$here/check.sh"
 
 convert() {
 	jq -L "$top/plots" -nRr --slurpfile manifest "$run/manifest.json" \

@@ -18,21 +18,7 @@ for pilot in "$top/results/local/one/handshake_us"/1-*.txt; do
 	cp "$pilot" "${pilot%.txt}-pilot.txt"
 done
 cd "$top" || exit 1
-count=0
-failed=0
-
-check() {
-	count=$((count + 1))
-	what=$1
-	shift
-	if "$@" >"$top/out" 2>&1; then
-		echo "ok $count - $what"
-	else
-		failed=1
-		echo "not ok $count - $what"
-		sed 's/^/# /' "$top/out" "$top/said"
-	fi
-}
+. "$here/check.sh"
 publish() { # RUN NAME [HOST]
 	RUN=$1 NAME=$2 HOST=${3:-} "$here/../../harness/mk/publish.sh" >"$top/said" 2>&1
 }

@@ -4,6 +4,7 @@
 # hang about, limits, and being killed itself. Prints TAP. The programs beside a copy of parkbench are
 # small scripts that misbehave when told to, and else become the real ones.
 set -u
+. "$(dirname "$0")/../../tests/tap.sh"
 
 O=$(realpath "${O:-build}")
 dir=$(mktemp -d)
@@ -37,16 +38,7 @@ settle_s = 0.2;
 hold_s = 0.2;
 EOT
 
-number=0
-check() {
-	number=$((number + 1))
-	if [ "$2" -eq 0 ]; then
-		echo "ok $number - $1"
-	else
-		echo "not ok $number - $1"
-		sed 's/^/# /' out err 2>/dev/null
-	fi
-}
+evidence() { cat out err; }
 run() {
 	rm -rf run
 	timeout 60 bin/parkbench run test.cfg --out run "$@" >out 2>err
@@ -110,7 +102,7 @@ timeout 60 bin/parkbench run test.cfg --out run --only '*+hold' >out 2>err && cp
 	printf '{"cell":"epoll+plain+sh' >>run/cells.jsonl &&
 	timeout 60 bin/parkbench run test.cfg --resume run >out 2>err && passes shed &&
 	[ "$(head -n 1 run/cells.jsonl)" = "$(cat before)" ] && [ "$(wc -l <run/cells.jsonl)" -eq 2 ] &&
-	grep -q '^epoll+plain+hold ' out && grep -q '^epoll+plain+shed ' out && line shed | grep -q '"order":2' &&
+	grep -qF '[2/2] epoll+plain+shed' err && grep -q '^epoll+plain+hold ' out && grep -q '^epoll+plain+shed ' out && line shed | grep -q '"order":2' &&
 	[ "$(jq '[.cells, (.resumed | length), (.resumed[0] | has("git"))] | join(" ")' run/manifest.json)" = '"2 1 true"' ]
 check "a run is gone on with: what is missing runs, what ended stays" $?
 timeout 60 bin/parkbench run test.cfg --resume run >out 2>err
@@ -319,4 +311,4 @@ check "killed, it leaves no process and no memory group" $?
 timeout 10 bin/parkbench show run >shown 2>err && grep -q "only 1 of 2 cells" shown
 check "killed, its finished cells can be shown" $?
 
-echo "1..$number"
+plan

@@ -4,34 +4,17 @@
 # load generators against one server, a staggered start, and the memory floor. Prints TAP. In a private
 # network, so that ports and sources are nobody else's.
 set -u
+. "$(dirname "$0")/../../tests/tap.sh"
 
 O=$(realpath "${O:-build}")
-network=(unshare -n)
-"${network[@]}" true 2>/dev/null || network=(unshare -Urn)
-if [ "${IN_NETWORK:-}" != yes ]; then
-	if ! "${network[@]}" true 2>/dev/null; then
-		echo "ok 1 - parkbench-load at scale # SKIP no private network"
-		echo "1..1"
-		exit 0
-	fi
-	IN_NETWORK=yes exec "${network[@]}" "$0"
-fi
+in_private_network
 ip link set lo up
 dir=$(mktemp -d)
 server=
 trap 'kill $server 2>/dev/null; rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
 
-number=0
-check() {
-	number=$((number + 1))
-	if [ "$2" -eq 0 ]; then
-		echo "ok $number - $1"
-	else
-		echo "not ok $number - $1"
-		tail -n 20 out* err* 2>/dev/null | sed 's/^/# /'
-	fi
-}
+evidence() { tail -n 20 out* err*; }
 load() {
 	timeout 60 "$O/parkbench-load" --tls plain --connect 127.0.0.1:8443 --hold 0 "$@"
 }
@@ -95,4 +78,4 @@ if [ "${deep% available}" != "$deep" ]; then
 else
 	check "level deep # SKIP $deep" 0
 fi
-echo "1..$number"
+plan

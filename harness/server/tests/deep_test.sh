@@ -4,18 +4,11 @@
 # network namespace of its own: pauses between requests, idle time-out, stop, and what is left of
 # the packet filter rules. Prints TAP.
 set -u
+. "$(dirname "$0")/../../tests/tap.sh"
 
 O=${O:-build}
-if [ "${1:-}" != inside ]; then
-	for net in "unshare -n" "unshare -Urn"; do
-		$net true 2>/dev/null && exec $net "$0" inside
-	done
-	echo "ok 1 - level deep # SKIP no private network: unshare -n and unshare -Urn are refused"
-	echo "1..1"
-	exit 0
-fi
-
-n=0
+in_private_network
+ip link set lo up
 work=$(mktemp -d)
 server=
 port=8443
@@ -23,10 +16,7 @@ url=https://127.0.0.1:$port
 trap 'stop_server; rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM
 
-result() { # STATUS NAME
-	n=$((n + 1))
-	if [ "$1" -eq 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; fi
-}
+evidence() { tail -n 20 "$work/server.out" "$work/server.err"; }
 
 start_server() { # ARGUMENT...
 	"$O/parkbench-server" --reactor c1m --park deep --connections 1000 \
@@ -165,42 +155,39 @@ other_reactor_says_so() {
 		2>"$work/err" && grep -q 'epoll has not' "$work/err"
 }
 
-ip link set lo up 2>/dev/null
 if ! start_server --tls plain; then
-	echo "ok 1 - level deep # SKIP $(tail -n 1 "$work/server.err")"
-	echo "1..1"
-	exit 0
+	skip_all "$(tail -n 1 "$work/server.err")"
 fi
 stop_server
 for tls in $("$O/parkbench" list --names tls); do
 	start_server --tls "$tls" --workers 3
-	result $? "$tls: starts"
+	check "$tls: starts" $?
 	if [ "$tls" != plain ]; then
 		curl_with_pauses
-		result $? "$tls: curl with pauses"
+		check "$tls: curl with pauses" $?
 		s_client_with_pauses
-		result $? "$tls: s_client with pauses"
+		check "$tls: s_client with pauses" $?
 		wrk_runs
-		result $? "$tls: wrk"
+		check "$tls: wrk" $?
 	fi
 	both_ends_deep "$tls"
-	result $? "$tls: both ends deep"
+	check "$tls: both ends deep" $?
 	[ "$(deep_stat dropped)" -eq 0 ]
-	result $? "$tls: no packet was dropped"
+	check "$tls: no packet was dropped" $?
 	early_demux_is 0
-	result $? "$tls: packets are held before they have sockets"
+	check "$tls: packets are held before they have sockets" $?
 	stop_server
-	result $? "$tls: stops"
+	check "$tls: stops" $?
 	! rules && early_demux_is 1
-	result $? "$tls: no rule is left"
+	check "$tls: no rule is left" $?
 done
 idle_timeout_ends_all
-result $? "the idle time-out ends parked connections properly"
+check "the idle time-out ends parked connections properly" $?
 stop_server
 stop_ends_all
-result $? "a stop ends parked connections properly"
+check "a stop ends parked connections properly" $?
 killed_server_is_replaced
-result $? "a server takes over what a killed one left"
+check "a server takes over what a killed one left" $?
 other_reactor_says_so
-result $? "another reactor says that it can not"
-echo "1..$n"
+check "another reactor says that it can not" $?
+plan
