@@ -53,8 +53,7 @@ static void exec_server(unsigned port, const char *const options[])
 	_exit(127);
 }
 
-/* The next line of the server; NULL: it said no more. */
-static json_t *read_line(const struct bed_server *server)
+json_t *bed_line(const struct bed_server *server)
 {
 	char line[4096];
 	size_t len = 0;
@@ -88,7 +87,7 @@ void bed_start(struct bed_server *server, const char *const options[])
 	close(out[1]);
 	server->in = in[1];
 	server->out = out[0];
-	server->ready = read_line(server);
+	server->ready = bed_line(server);
 }
 
 int bed_await_end(struct bed_server *server)
@@ -122,7 +121,7 @@ json_int_t bed_stat(struct bed_server *server, const char *name)
 	json_int_t value;
 
 	dprintf(server->in, "stats\n");
-	stats = read_line(server);
+	stats = bed_line(server);
 	counter = json_object_get(stats, name);
 	assert_non_null(counter);
 	value = json_integer_value(counter);

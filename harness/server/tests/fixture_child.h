@@ -19,13 +19,15 @@ struct bed_server {
 	json_t *ready; /* its first line; NULL: it could not start */
 };
 
-/* Starts one with `--tls plain` on a free port of 127.0.0.1, and more options (NULL-terminated),
- * and waits for its first line. */
+/* Starts one with `--tls plain` on a free port of 127.0.0.1, and more options (NULL-terminated;
+ * the last of a kind holds), and waits for its first line. */
 void bed_start(struct bed_server *server, const char *const options[]);
 /* Ends its input, waits for its end: the wait(2) status. */
 int bed_stop(struct bed_server *server);
 /* As bed_stop, for one that ends by itself. */
 int bed_await_end(struct bed_server *server);
+/* Its next line, a new reference; NULL: it says no more. */
+json_t *bed_line(const struct bed_server *server);
 json_int_t bed_stat(struct bed_server *server, const char *name);
 /* Waits until the counter has that value. */
 void bed_await_stat(struct bed_server *server, const char *name, json_int_t value);

@@ -4,9 +4,7 @@
  * half-closes, peers that do not read. For every reactor and TLS backend; after each of them
  * the server must still answer a well-behaved one, and stop when told to.
  */
-#include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -22,163 +20,68 @@
 #include <unistd.h>
 
 #include <cmocka.h>
-#include <jansson.h>
 
 #include "harness/common/body.h"
+#include "harness/server/tests/fixture_child.h"
 #include "reactors/reactor.h"
 
-#define PATIENCE_S 20
 #define GREETING_REQUEST "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 
 struct subject {
 	const char *reactor, *tls;
 };
 
-struct server {
-	pid_t pid;
-	int in, out;
-	unsigned port;
-};
-
-/* ---- the server as a child, driven by --control ---- */
-
-static unsigned free_port(void)
+static void start_one(struct bed_server *server, const struct subject *subject)
 {
-	struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	socklen_t len = sizeof(a);
-	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	const char *const options[] = {"--reactor",  subject->reactor,    "--tls",
+				       subject->tls, "--connections=500", "--handshake-timeout=1",
+				       NULL};
 
-	assert_int_equal(bind(fd, (struct sockaddr *)&a, len), 0);
-	assert_int_equal(getsockname(fd, (struct sockaddr *)&a, &len), 0);
-	close(fd);
-	return ntohs(a.sin_port);
-}
-
-static void exec_server(const struct subject *subject, unsigned port)
-{
-	const char *dir = getenv("O") ? getenv("O") : "build";
-	char path[256], listen_at[32];
-
-	snprintf(path, sizeof(path), "%s/parkbench-server", dir);
-	snprintf(listen_at, sizeof(listen_at), "127.0.0.1:%u", port);
-	execl(path, path, "--reactor", subject->reactor, "--tls", subject->tls, "--listen",
-	      listen_at, "--connections", "500", "--handshake-timeout", "1", "--control",
-	      (char *)NULL);
-	_exit(127);
-}
-
-static void read_line(struct server *server, char *line, size_t size)
-{
-	size_t len = 0;
-
-	do {
-		struct pollfd fd = {.fd = server->out, .events = POLLIN};
-
-		assert_int_equal(poll(&fd, 1, PATIENCE_S * 1000), 1);
-		assert_int_equal(read(server->out, line + len, 1), 1);
-		assert_true(len + 1 < size);
-	} while (line[len++] != '\n');
-	line[len] = '\0';
+	bed_start(server, options);
+	assert_non_null(server->ready);
 }
 
 static int start(void **state)
 {
-	struct subject *subject = *state;
-	struct server *server = calloc(1, sizeof(*server));
-	char line[1024];
-	int in[2], out[2];
+	const struct subject *subject = *state;
+	struct bed_server *server = calloc(1, sizeof(*server));
 
-	server->port = free_port();
-	assert_int_equal(pipe(in), 0);
-	assert_int_equal(pipe(out), 0);
-	server->pid = fork();
-	if (!server->pid) {
-		dup2(in[0], 0);
-		dup2(out[1], 1);
-		close(in[1]);
-		close(out[0]);
-		exec_server(subject, server->port);
-	}
-	close(in[0]);
-	close(out[1]);
-	server->in = in[1];
-	server->out = out[0];
-	read_line(server, line, sizeof(line));
-	assert_non_null(strstr(line, "\"ready\""));
+	start_one(server, subject);
 	*state = server;
 	return 0;
 }
 
-static void command(struct server *server, const char *text)
-{
-	assert_int_equal(write(server->in, text, strlen(text)), strlen(text));
-}
-
-static json_t *stats(struct server *server)
-{
-	char line[4096];
-	json_t *object;
-
-	command(server, "stats\n");
-	read_line(server, line, sizeof(line));
-	object = json_loads(line, 0, NULL);
-	assert_non_null(object);
-	return object;
-}
-
-static json_int_t stat_of(struct server *server, const char *name)
-{
-	json_t *object = stats(server);
-	json_int_t value = json_integer_value(json_object_get(object, name));
-
-	json_decref(object);
-	return value;
-}
-
-/* Waits until the server holds nothing any more. */
-static void wait_until_empty(struct server *server)
-{
-	for (int i = 0; i < PATIENCE_S * 20; i++) {
-		if (!stat_of(server, "open"))
-			return;
-		poll(NULL, 0, 50);
-	}
-	fail_msg("connections are left open");
-}
-
 static int stop(void **state)
 {
-	struct server *server = *state;
-	int status = -1;
+	struct bed_server *server = *state;
+	int status = bed_stop(server);
 
-	if (server->in >= 0)
-		close(server->in);
-	for (int i = 0; i < PATIENCE_S * 20 && waitpid(server->pid, &status, WNOHANG) == 0; i++)
-		poll(NULL, 0, 50);
-	if (status == -1) {
-		kill(server->pid, SIGKILL);
-		waitpid(server->pid, &status, 0);
-	}
-	close(server->out);
 	free(server);
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -1;
 }
 
-/* ---- peers ---- */
-
-static int dial(const struct server *server)
+static int dial(const struct bed_server *server)
 {
-	const struct timeval patience = {.tv_sec = PATIENCE_S};
-	struct sockaddr_in a = {.sin_family = AF_INET,
-				.sin_port = htons((uint16_t)server->port),
-				.sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int fd = bed_dial(server);
 
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-	assert_int_equal(connect(fd, (struct sockaddr *)&a, sizeof(a)), 0);
+	assert_true(fd >= 0);
 	return fd;
 }
+
+static void wait_until_empty(struct bed_server *server)
+{
+	bed_await_stat(server, "open", 0);
+}
+
+static void wait_until_stopped(const struct bed_server *server)
+{
+	json_t *line = bed_line(server);
+
+	assert_string_equal(json_string_value(json_object_get(line, "event")), "stopped");
+	json_decref(line);
+}
+
+/* ---- peers ---- */
 
 /* Reads to the end of the stream; how much. Fails the test when the end does not come; a reset
  * counts as an end where `reset_is_fine`. */
@@ -214,7 +117,7 @@ static void hang_up_hard(int fd)
 	close(fd);
 }
 
-static bool is_plain(struct server *server)
+static bool is_plain(struct bed_server *server)
 {
 	/* A TLS server answers plain HTTP with an alert, a plain one with HTTP. */
 	char answer[512] = "";
@@ -228,7 +131,7 @@ static bool is_plain(struct server *server)
 
 static void garbage(void **state)
 {
-	struct server *server = *state;
+	struct bed_server *server = *state;
 	static uint8_t noise[1 << 18];
 	unsigned seed = 1;
 
@@ -248,7 +151,7 @@ static void garbage(void **state)
 
 static void a_refused_peer_gets_the_reason(void **state)
 {
-	struct server *server = *state;
+	struct bed_server *server = *state;
 	char answer[512] = "";
 	bool plain = is_plain(server);
 	int fd = dial(server);
@@ -263,25 +166,11 @@ static void a_refused_peer_gets_the_reason(void **state)
 	close(fd);
 }
 
-static void silence(void **state)
-{
-	struct server *server = *state;
-	bool plain = is_plain(server);
-	int fd = dial(server);
-
-	/* With plain nothing but a request that was begun has a deadline. */
-	if (plain)
-		assert_int_equal(send(fd, "GET", 3, MSG_NOSIGNAL), 3);
-	drain(fd, NULL, 0, true);
-	close(fd);
-	wait_until_empty(server);
-}
-
 static void truncated_hello(void **state)
 {
 	/* The head of a record of 512 bytes, and a little of it. */
 	static const uint8_t hello[] = {22, 3, 1, 2, 0, 1, 0, 1, 0xfc, 3, 3, 1, 2, 3};
-	struct server *server = *state;
+	struct bed_server *server = *state;
 
 	for (size_t len = 1; len <= sizeof(hello); len++) {
 		int fd = dial(server);
@@ -294,7 +183,7 @@ static void truncated_hello(void **state)
 
 static void resets(void **state)
 {
-	struct server *server = *state;
+	struct bed_server *server = *state;
 
 	for (int i = 0; i < 50; i++) {
 		int fd = dial(server);
@@ -309,7 +198,7 @@ static void resets(void **state)
 
 static void half_close_is_answered(void **state)
 {
-	struct server *server = *state;
+	struct bed_server *server = *state;
 	char answer[512] = "";
 	int fd = dial(server);
 
@@ -327,7 +216,7 @@ static void a_peer_that_does_not_read(void **state)
 {
 	static const char request[] = "GET /50000 HTTP/1.1\r\nHost: a\r\n\r\n";
 	const int requests = 2000;
-	struct server *server = *state;
+	struct bed_server *server = *state;
 	size_t len, sent = 0, total = requests * (sizeof(request) - 1);
 	size_t body_total = (size_t)requests * 50000;
 	int fd = dial(server);
@@ -355,15 +244,13 @@ static void a_peer_that_does_not_read(void **state)
 
 static void stops_with_peers_connected(void **state)
 {
-	struct server *server = *state;
-	char line[256];
+	struct bed_server *server = *state;
 	int fds[32];
 
 	for (size_t i = 0; i < 32; i++)
 		fds[i] = dial(server);
-	command(server, "stop\n");
-	read_line(server, line, sizeof(line));
-	assert_non_null(strstr(line, "\"stopped\""));
+	dprintf(server->in, "stop\n");
+	wait_until_stopped(server);
 	for (size_t i = 0; i < 32; i++) {
 		drain(fds[i], NULL, 0, true);
 		close(fds[i]);
@@ -373,13 +260,50 @@ static void stops_with_peers_connected(void **state)
 /* Under --control, too, and with the commands' end of the pipe still open. */
 static void a_signal_stops_it_after_a_command(void **state)
 {
-	struct server *server = *state;
-	char line[256];
+	struct bed_server *server = *state;
 
-	stat_of(server, "open");
+	bed_stat(server, "open");
 	assert_int_equal(kill(server->pid, SIGTERM), 0);
-	read_line(server, line, sizeof(line));
-	assert_non_null(strstr(line, "\"stopped\""));
+	wait_until_stopped(server);
+}
+
+/* ---- peers that are silent: of all servers at once, so that their deadlines pass together ---- */
+
+#define BACKENDS 3
+
+static struct subject subjects[REACTOR_MAX * BACKENDS];
+static size_t subject_count;
+
+static struct silent {
+	struct bed_server server;
+	int fd;
+} silent[REACTOR_MAX * BACKENDS];
+
+static int fall_silent(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < subject_count; i++) {
+		struct silent *peer = &silent[i];
+		bool plain;
+
+		start_one(&peer->server, &subjects[i]);
+		plain = is_plain(&peer->server);
+		peer->fd = dial(&peer->server);
+		/* With plain nothing but a request that was begun has a deadline. */
+		if (plain)
+			assert_int_equal(send(peer->fd, "GET", 3, MSG_NOSIGNAL), 3);
+	}
+	return 0;
+}
+
+static void silence(void **state)
+{
+	struct silent *peer = *state;
+
+	drain(peer->fd, NULL, 0, true);
+	close(peer->fd);
+	wait_until_empty(&peer->server);
+	assert_int_equal(bed_stop(&peer->server), 0);
 }
 
 /* ---- for every reactor and backend ---- */
@@ -391,7 +315,6 @@ static const struct {
 } cases[] = {
 	{"garbage", garbage, false},
 	{"a refused peer gets the reason", a_refused_peer_gets_the_reason, false},
-	{"silence", silence, false},
 	{"truncated hello", truncated_hello, false},
 	{"resets", resets, false},
 	{"half-close is answered", half_close_is_answered, true},
@@ -401,7 +324,6 @@ static const struct {
 };
 
 #define CASES (sizeof(cases) / sizeof(cases[0]))
-#define BACKENDS 3
 
 static bool built(const char *tls)
 {
@@ -412,36 +334,64 @@ static bool built(const char *tls)
 	return access(path, R_OK) == 0;
 }
 
-int main(void)
+static void find_subjects(void)
 {
 	static const char *const backends[BACKENDS] = {"plain", "openssl", "boringssl"};
-	static struct CMUnitTest tests[REACTOR_MAX * BACKENDS * CASES];
-	static struct subject subjects[REACTOR_MAX * BACKENDS];
-	static char names[REACTOR_MAX * BACKENDS * CASES][80];
 	const struct reactor_ops *const *reactors;
-	size_t count, n = 0, s = 0;
 	char reason[256];
+	size_t count;
 
-	signal(SIGPIPE, SIG_IGN);
 	reactors = reactor_all(&count);
 	for (size_t r = 0; r < count; r++) {
 		if (reactors[r]->probe(reason, sizeof(reason)))
 			continue;
-		for (size_t b = 0; b < BACKENDS; b++) {
-			if (!built(backends[b]))
+		for (size_t b = 0; b < BACKENDS; b++)
+			if (built(backends[b]))
+				subjects[subject_count++] =
+					(struct subject){reactors[r]->name, backends[b]};
+	}
+}
+
+static char names[REACTOR_MAX * BACKENDS * (CASES + 1)][80];
+static size_t name_count;
+
+static const char *name_of(const struct subject *subject, const char *test)
+{
+	char *name = names[name_count++];
+
+	snprintf(name, sizeof(names[0]), "%s+%s: %s", subject->reactor, subject->tls, test);
+	return name;
+}
+
+static int run_cases(void)
+{
+	static struct CMUnitTest tests[REACTOR_MAX * BACKENDS * CASES];
+	size_t n = 0;
+
+	for (size_t s = 0; s < subject_count; s++) {
+		for (size_t c = 0; c < CASES; c++) {
+			if (cases[c].plain_only && strcmp(subjects[s].tls, "plain"))
 				continue;
-			subjects[s] = (struct subject){reactors[r]->name, backends[b]};
-			for (size_t c = 0; c < CASES; c++) {
-				if (cases[c].plain_only && strcmp(backends[b], "plain"))
-					continue;
-				snprintf(names[n], sizeof(names[n]), "%s+%s: %s", reactors[r]->name,
-					 backends[b], cases[c].name);
-				tests[n] = (struct CMUnitTest){names[n], cases[c].run, start, stop,
-							       &subjects[s]};
-				n++;
-			}
-			s++;
+			tests[n++] = (struct CMUnitTest){name_of(&subjects[s], cases[c].name),
+							 cases[c].run, start, stop, &subjects[s]};
 		}
 	}
 	return _cmocka_run_group_tests("peers", tests, n, NULL, NULL);
+}
+
+static int run_silence(void)
+{
+	static struct CMUnitTest tests[REACTOR_MAX * BACKENDS];
+
+	for (size_t s = 0; s < subject_count; s++)
+		tests[s] = (struct CMUnitTest){name_of(&subjects[s], "silence"), silence, NULL,
+					       NULL, &silent[s]};
+	return _cmocka_run_group_tests("silent peers", tests, subject_count, fall_silent, NULL);
+}
+
+int main(void)
+{
+	signal(SIGPIPE, SIG_IGN);
+	find_subjects();
+	return run_cases() + run_silence();
 }
