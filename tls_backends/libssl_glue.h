@@ -164,4 +164,18 @@ bool libssl_awaits_key_update(const struct tls_session *session);
 void libssl_info(const struct tls_session *session, struct tls_info *info);
 void libssl_close(struct tls_session *session);
 
+/* The operations of a backend that do not depend on the library. */
+#define LIBSSL_OPS                                                                                 \
+	.version = libssl_version, .identity_new = libssl_identity_new,                            \
+	.identity_free = libssl_identity_free, .ctx_free = libssl_ctx_free, .open = libssl_open,   \
+	.handshake = libssl_handshake, .decrypt = libssl_decrypt, .encrypt = libssl_encrypt,       \
+	.close_notify = libssl_close_notify, .key_update = libssl_key_update,                      \
+	.awaits_key_update = libssl_awaits_key_update, .dissolve = libssl_dissolve,                \
+	.parked_decrypt = libssl_parked_decrypt, .parked_encrypt = libssl_parked_encrypt,          \
+	.parked_close_notify = libssl_parked_close_notify,                                         \
+	.parked_key_update = libssl_parked_key_update,                                             \
+	.parked_awaits_key_update = libssl_parked_awaits_key_update,                               \
+	.parked_forget = libssl_parked_forget, .info = libssl_info, .close = libssl_close,         \
+	.strerror = libssl_strerror
+
 #endif
