@@ -7,7 +7,7 @@
  * configuration and its own BIO.
  * shed: the configuration is dropped after the handshake
  * (SSL_set_shed_handshake_config), one BIO for all, no session cache, as many
- * tickets as the experiment says; a client keeps the peer's certificate as
+ * tickets as asked for (0); a client keeps the peer's certificate as
  * bytes shared by all sessions instead of one parsed X509 each.
  *
  * keys: as shed while there is a session.

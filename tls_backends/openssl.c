@@ -5,7 +5,7 @@
  * hold: as a server that tunes nothing: every session keeps a 16 KiB buffer for
  * each direction once used, and its own BIO.
  * shed: SSL_MODE_RELEASE_BUFFERS, one BIO for all, no session cache, as many
- * tickets as the experiment says. A client that read a NewSessionTicket is left
+ * tickets as asked for (0). A client that read a NewSessionTicket is left
  * with a 16 KiB write buffer that the mode does not release (until it writes):
  * shed() does. What remains is the SSL itself (7.6 of 13.8 KB), two cipher
  * contexts, the ephemeral keys and two transcript hashes; no public call frees

@@ -362,7 +362,7 @@ static const char doc[] =
 	"  doctor [EXPERIMENT.cfg]   is this machine fit for it, and how to make it so\n"
 	"  show [RUN]                print the table of a run again (the latest)\n"
 	"  compare [RUN]             hold it against what is claimed\n\n"
-	"`parkbench COMMAND --help` says more about each. A first run takes two minutes:\n"
+	"`parkbench COMMAND --help` says more about each. A first run takes half a minute:\n"
 	"  parkbench run experiments/smoke.cfg";
 
 static error_t parse_command(int key, char *arg, struct argp_state *state)
