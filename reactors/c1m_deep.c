@@ -134,8 +134,7 @@ uint64_t c1m_deep_due_ns(const struct c1m_deep *deep)
 
 static void mark(struct reactor_loop *loop, uint32_t slot, unsigned value)
 {
-	setsockopt(loop->slots[slot].fd, SOL_SOCKET, SO_MARK, &value, sizeof(value));
-	loop->counters.syscalls++;
+	C1M_CALL(setsockopt(loop->slots[slot].fd, SOL_SOCKET, SO_MARK, &value, sizeof(value)));
 }
 
 static void go_idle(struct c1m_deep *deep, uint32_t slot)
@@ -380,7 +379,6 @@ int c1m_deep_packets(struct c1m_deep *deep, struct reactor_loop *loop)
 	int count = c1m_queue_read(&deep->queue, packets);
 	int error = 0;
 
-	loop->counters.syscalls++;
 	if (count == -ENOBUFS) {
 		loop->counters.deep_dropped++;
 		return 0;
@@ -427,6 +425,8 @@ int c1m_deep_turn(struct c1m_deep *deep, struct reactor_loop *loop)
 	error = drain_all(deep, loop);
 	if (loop->counters.deep_now)
 		c1m_blanks_fill(&deep->blanks, C1M_MARK);
+	loop->counters.syscalls += c1m_calls;
+	c1m_calls = 0;
 	return error;
 }
 

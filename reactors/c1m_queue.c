@@ -43,7 +43,9 @@ static struct nlmsghdr *request(char *buf, uint16_t number, int type)
 
 static int send_message(const struct c1m_queue *queue, const struct nlmsghdr *message)
 {
-	return mnl_socket_sendto(queue->socket, message, message->nlmsg_len) < 0 ? -errno : 0;
+	ssize_t sent = C1M_CALL(mnl_socket_sendto(queue->socket, message, message->nlmsg_len));
+
+	return sent < 0 ? -errno : 0;
 }
 
 /* The answer alone is waited for: the rules that bring packets are made later. */
@@ -207,7 +209,8 @@ int c1m_queue_read(struct c1m_queue *queue, struct c1m_packet *packets)
 		parts[i] = (struct iovec){queue->messages[i], C1M_QUEUE_MESSAGE_BYTES};
 		headers[i].msg_hdr = (struct msghdr){.msg_iov = &parts[i], .msg_iovlen = 1};
 	}
-	count = recvmmsg(c1m_queue_fd(queue), headers, C1M_QUEUE_BATCH, MSG_DONTWAIT, NULL);
+	count = C1M_CALL(
+		recvmmsg(c1m_queue_fd(queue), headers, C1M_QUEUE_BATCH, MSG_DONTWAIT, NULL));
 	if (count < 0)
 		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
 	for (int i = 0; i < count; i++)

@@ -29,14 +29,16 @@ enum { STATE_ESTABLISHED = 1, KIND_MSS = 2, KIND_WINDOW = 3, KIND_SACK = 4, KIND
 /* What a new socket has room for at once, less than tcp_rmem's default. */
 #define ROOM_BYTES 65536u
 
+_Thread_local uint64_t c1m_calls;
+
 static int set(int fd, int option, int value)
 {
-	return setsockopt(fd, IPPROTO_TCP, option, &value, sizeof(value)) ? -errno : 0;
+	return C1M_CALL(setsockopt(fd, IPPROTO_TCP, option, &value, sizeof(value))) ? -errno : 0;
 }
 
 static int get(int fd, int option, void *value, socklen_t size)
 {
-	return getsockopt(fd, IPPROTO_TCP, option, value, &size) ? -errno : 0;
+	return C1M_CALL(getsockopt(fd, IPPROTO_TCP, option, value, &size)) ? -errno : 0;
 }
 
 /*
@@ -48,7 +50,7 @@ static int end_repair(int fd)
 {
 	int error = set(fd, TCP_REPAIR, TCP_REPAIR_OFF_NO_WP), one = 1;
 
-	if (!error && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)))
+	if (!error && C1M_CALL(setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one))))
 		error = -errno;
 	return error;
 }
@@ -65,8 +67,8 @@ int c1m_tcp_name(int fd, struct c1m_record *record)
 	struct sockaddr_in local = {0}, peer = {0};
 	socklen_t local_size = sizeof(local), peer_size = sizeof(peer);
 
-	if (getsockname(fd, (struct sockaddr *)&local, &local_size) ||
-	    getpeername(fd, (struct sockaddr *)&peer, &peer_size))
+	if (C1M_CALL(getsockname(fd, (struct sockaddr *)&local, &local_size)) ||
+	    C1M_CALL(getpeername(fd, (struct sockaddr *)&peer, &peer_size)))
 		return -errno;
 	if (local.sin_family != AF_INET || peer.sin_family != AF_INET)
 		return -EAFNOSUPPORT;
@@ -85,7 +87,7 @@ static int holds_input(int fd, bool *holds)
 	uint32_t memory[SK_MEMINFO_VARS] = {0};
 	socklen_t size = sizeof(memory);
 
-	if (getsockopt(fd, SOL_SOCKET, SO_MEMINFO, memory, &size))
+	if (C1M_CALL(getsockopt(fd, SOL_SOCKET, SO_MEMINFO, memory, &size)))
 		return -errno;
 	*holds = memory[SK_MEMINFO_RMEM_ALLOC] != 0;
 	return 0;
@@ -100,7 +102,7 @@ static int judge(int fd, const struct tcp_info *info)
 	if (info->tcpi_options & (TCPI_OPT_ECN | TCPI_OPT_ECN_SEEN))
 		return -EOPNOTSUPP;
 	error = holds_input(fd, &unread);
-	if (!error && ioctl(fd, SIOCOUTQ, &unacknowledged))
+	if (!error && C1M_CALL(ioctl(fd, SIOCOUTQ, &unacknowledged)))
 		error = -errno;
 	if (error)
 		return error;
@@ -214,11 +216,11 @@ static int leave(int fd, uint32_t recv_seq)
 {
 	const struct sockaddr none = {.sa_family = AF_UNSPEC};
 	uint32_t last = 0;
-	int error = connect(fd, &none, sizeof(none)) ? -errno : 0;
+	int error = C1M_CALL(connect(fd, &none, sizeof(none))) ? -errno : 0;
 
 	if (!error)
 		error = get(fd, TCP_QUEUE_SEQ, &last, sizeof(last));
-	close(fd);
+	C1M_CALL(close(fd));
 	return error || last != recv_seq ? -ECONNABORTED : 0;
 }
 
@@ -239,17 +241,17 @@ int c1m_tcp_read_out(int fd, struct c1m_record *record)
 
 int c1m_tcp_blank(unsigned mark)
 {
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int fd = C1M_CALL(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 	int error;
 
 	if (fd < 0)
 		return -errno;
-	error = setsockopt(fd, SOL_SOCKET, SO_MARK, &mark, sizeof(mark)) ? -errno : 0;
+	error = C1M_CALL(setsockopt(fd, SOL_SOCKET, SO_MARK, &mark, sizeof(mark))) ? -errno : 0;
 	if (!error && !(error = set(fd, TCP_NODELAY, 1)) &&
 	    !(error = set(fd, TCP_REPAIR, TCP_REPAIR_ON)) &&
 	    !(error = set(fd, TCP_REPAIR_QUEUE, TCP_SEND_QUEUE)))
 		return fd;
-	close(fd);
+	C1M_CALL(close(fd));
 	return error;
 }
 
@@ -272,7 +274,7 @@ int c1m_blanks_take(struct c1m_blanks *blanks, unsigned mark)
 void c1m_blanks_close(struct c1m_blanks *blanks)
 {
 	while (blanks->count)
-		close(blanks->fds[--blanks->count]);
+		C1M_CALL(close(blanks->fds[--blanks->count]));
 }
 
 /* A blank socket's queue is the one for sending. */
@@ -299,8 +301,8 @@ static int set_ends(int fd, const struct c1m_tuple *tuple)
 	const struct sockaddr_in local = address(tuple->local_addr, tuple->local_port);
 	const struct sockaddr_in peer = address(tuple->peer_addr, tuple->peer_port);
 
-	if (bind(fd, (const struct sockaddr *)&local, sizeof(local)) ||
-	    connect(fd, (const struct sockaddr *)&peer, sizeof(peer)))
+	if (C1M_CALL(bind(fd, (const struct sockaddr *)&local, sizeof(local))) ||
+	    C1M_CALL(connect(fd, (const struct sockaddr *)&peer, sizeof(peer))))
 		return -errno;
 	return 0;
 }
@@ -318,8 +320,8 @@ static int set_options(int fd, const struct c1m_record *record)
 		options[count++] = (struct tcp_repair_opt){KIND_SACK, 0};
 	if (record->flags & C1M_TIMESTAMPS)
 		options[count++] = (struct tcp_repair_opt){KIND_TIMESTAMP, 0};
-	if (setsockopt(fd, IPPROTO_TCP, TCP_REPAIR_OPTIONS, options,
-		       count * (socklen_t)sizeof(options[0])))
+	if (C1M_CALL(setsockopt(fd, IPPROTO_TCP, TCP_REPAIR_OPTIONS, options,
+				count * (socklen_t)sizeof(options[0]))))
 		return -errno;
 	return 0;
 }
@@ -328,7 +330,7 @@ static int set_options(int fd, const struct c1m_record *record)
  * not change that; setting IP options, to none, has it worked out again, from the window too. */
 static int sync_mss(int fd)
 {
-	return setsockopt(fd, IPPROTO_IP, IP_OPTIONS, "", 0) ? -errno : 0;
+	return C1M_CALL(setsockopt(fd, IPPROTO_IP, IP_OPTIONS, "", 0)) ? -errno : 0;
 }
 
 static int set_windows(int fd, const struct c1m_record *record)
@@ -344,8 +346,8 @@ static int set_windows(int fd, const struct c1m_record *record)
 
 	/* The peer may fill the window that it was promised. SO_RCVBUF doubles the value. */
 	if (record->tcp.rcv_wnd > ROOM_BYTES)
-		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof(room));
-	if (setsockopt(fd, IPPROTO_TCP, TCP_REPAIR_WINDOW, &window, sizeof(window)))
+		C1M_CALL(setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof(room)));
+	if (C1M_CALL(setsockopt(fd, IPPROTO_TCP, TCP_REPAIR_WINDOW, &window, sizeof(window))))
 		return -errno;
 	return 0;
 }
@@ -391,5 +393,5 @@ int c1m_tcp_restore(int blank, const struct c1m_record *record)
 void c1m_tcp_discard(int fd)
 {
 	set(fd, TCP_REPAIR, TCP_REPAIR_ON);
-	close(fd);
+	C1M_CALL(close(fd));
 }

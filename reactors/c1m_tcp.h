@@ -46,6 +46,10 @@ struct c1m_record {
 
 _Static_assert(sizeof(struct c1m_record) == 48, "level deep promises 48 bytes of TCP state");
 
+/* System calls of this thread for level deep, until c1m_deep.c counts them as its loop's. */
+extern _Thread_local uint64_t c1m_calls;
+#define C1M_CALL(call) (c1m_calls++, (call))
+
 /* Can the caller repair sockets? Tried on one that is not connected. 0, or a negative errno. */
 int c1m_tcp_probe(int fd);
 /* Fills in the tuple. 0; -EAFNOSUPPORT: not IPv4; or another negative errno. */
