@@ -202,9 +202,8 @@ static int read_state(int fd, struct c1m_record *record)
 		return error;
 	record->mss = (uint16_t)mss; /* in repair mode: the peer's, not what is left of it */
 	record->wscales = (uint8_t)(info.tcpi_snd_wscale | info.tcpi_rcv_wscale << 4);
-	record->flags &= (uint8_t) ~(C1M_SACK | C1M_WSCALE | C1M_TIMESTAMPS | C1M_NODELAY);
+	record->flags &= (uint8_t) ~(C1M_SACK | C1M_TIMESTAMPS | C1M_NODELAY);
 	record->flags |= info.tcpi_options & TCPI_OPT_SACK ? C1M_SACK : 0;
-	record->flags |= info.tcpi_options & TCPI_OPT_WSCALE ? C1M_WSCALE : 0;
 	record->flags |= info.tcpi_options & TCPI_OPT_TIMESTAMPS ? C1M_TIMESTAMPS : 0;
 	record->flags |= nodelay ? C1M_NODELAY : 0;
 	return 0;
@@ -307,15 +306,14 @@ static int set_ends(int fd, const struct c1m_tuple *tuple)
 	return 0;
 }
 
+/* Trap: connect has chosen a scale for our window, which the kernel applies even where none was
+ * negotiated, until it is told that it is 0. */
 static int set_options(int fd, const struct c1m_record *record)
 {
-	struct tcp_repair_opt options[4] = {{KIND_MSS, record->mss}};
-	unsigned count = 1;
+	uint32_t scales = (record->wscales & 15u) | (uint32_t)(record->wscales >> 4) << 16;
+	struct tcp_repair_opt options[4] = {{KIND_MSS, record->mss}, {KIND_WINDOW, scales}};
+	unsigned count = 2;
 
-	if (record->flags & C1M_WSCALE)
-		options[count++] = (struct tcp_repair_opt){
-			KIND_WINDOW, (record->wscales & 15u) | (uint32_t)(record->wscales >> 4)
-								       << 16};
 	if (record->flags & C1M_SACK)
 		options[count++] = (struct tcp_repair_opt){KIND_SACK, 0};
 	if (record->flags & C1M_TIMESTAMPS)

@@ -18,9 +18,8 @@ struct c1m_tuple {
 enum c1m_flags {
 	C1M_NAMED = 1 << 0, /* the tuple is there */
 	C1M_SACK = 1 << 1,
-	C1M_WSCALE = 1 << 2,
-	C1M_TIMESTAMPS = 1 << 3,
-	C1M_NODELAY = 1 << 4,
+	C1M_TIMESTAMPS = 1 << 2,
+	C1M_NODELAY = 1 << 3,
 	C1M_STATE_SHIFT = 5, /* the three bits above are c1m_deep.c's */
 };
 
@@ -40,7 +39,7 @@ struct c1m_record {
 		} wait; /* while there still is a socket */
 	};
 	uint16_t mss;
-	uint8_t wscales; /* the peer's, ours << 4 */
+	uint8_t wscales; /* the peer's, ours << 4; 0 where none were negotiated */
 	uint8_t flags;
 };
 

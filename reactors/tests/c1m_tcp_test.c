@@ -250,6 +250,36 @@ static void small_segments_stay_small(void **state)
 	assert_in_range(info_of(near_fd).tcpi_snd_mss, 600, 700);
 }
 
+static bool scale_windows(bool on)
+{
+	int fd = open("/proc/sys/net/ipv4/tcp_window_scaling", O_WRONLY | O_CLOEXEC);
+	bool done = fd >= 0 && write(fd, on ? "1" : "0", 1) == 1;
+
+	close(fd);
+	return done;
+}
+
+/* The kernel would scale what it says of its window by its own choice, unless told not to. */
+static void an_unscaled_window_stays_unscaled(void **state)
+{
+	(void)state;
+	if (can_not_run() || !scale_windows(false)) {
+		skip();
+		return;
+	}
+	close(near_fd);
+	close(far_fd);
+	connect_ends(new_listener());
+	assert_true(scale_windows(true));
+	assert_false(info_of(near_fd).tcpi_options & TCPI_OPT_WSCALE);
+	for (int i = 0; i < 2; i++) {
+		there_and_back();
+		say(far_fd, near_fd, "from the far end");
+		say(near_fd, far_fd, "from the near end");
+		assert_true(info_of(far_fd).tcpi_snd_wnd > 30000);
+	}
+}
+
 static void refuses_what_is_unread(void **state)
 {
 	struct c1m_record record = {0};
@@ -309,6 +339,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(has_the_same_properties, setup, teardown),
 		cmocka_unit_test_setup_teardown(timestamps_never_step_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(small_segments_stay_small, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_unscaled_window_stays_unscaled, setup, teardown),
 		cmocka_unit_test_setup_teardown(refuses_what_is_unread, setup, teardown),
 		cmocka_unit_test_setup_teardown(refuses_what_is_half_closed, setup, teardown),
 		cmocka_unit_test_setup_teardown(refuses_ipv6, setup, teardown),
