@@ -33,10 +33,10 @@ enum { GRACE_MS = 20 };
  * was made since the last, so that they do not become more and more. */
 enum { SINKS_PER_TURN = 64, SINKS_PER_WAKE = 2 };
 /* Of packets, for the same reason. */
-enum { BATCHES_PER_TURN = 16 };
-enum { DRAIN_MS = 5 };
-/* For how long a lack of files or memory is remembered. */
-enum { PRESSURE_MS = 1000 };
+enum { BATCHES_PER_TURN = 16, DRAIN_MS = 5 };
+/* How long a lack of files or memory is remembered; how often it is looked whether there are rules.
+ */
+enum { PRESSURE_MS = 1000, START_MS = 10 };
 
 enum state {
 	AWAKE,    /* or parked for good with its socket */
@@ -101,13 +101,6 @@ static void step_out(struct c1m_deep *deep, struct c1m_line *line, uint32_t slot
 		deep->records[record->wait.after].wait.before = record->wait.before;
 }
 
-/* Where a socket could not be made, those of idle connections are worth more than the time
- * that they save. */
-static uint32_t idle_wait_ms(const struct c1m_deep *deep)
-{
-	return now_ms() - deep->pressed_ms < PRESSURE_MS ? 0 : deep->idle_ms;
-}
-
 /* Milliseconds until the first of the line has waited for `wait_ms`; negative: since then.
  * INT32_MAX: the line is empty. */
 static int32_t line_due(const struct c1m_deep *deep, const struct c1m_line *line, uint32_t wait_ms)
@@ -117,9 +110,19 @@ static int32_t line_due(const struct c1m_deep *deep, const struct c1m_line *line
 	return (int32_t)(deep->records[line->first].wait.since_ms + wait_ms - now_ms());
 }
 
+/* Where a socket could not be made, those of idle connections are worth more than the time
+ * that they save. And none may go before its packets would be held. */
+static int32_t idle_due(const struct c1m_deep *deep)
+{
+	bool pressed = now_ms() - deep->pressed_ms < PRESSURE_MS && deep->idle_ms > GRACE_MS;
+	int32_t due = line_due(deep, &deep->idle, pressed ? GRACE_MS : deep->idle_ms);
+
+	return due < START_MS && !c1m_service_ready(deep->service) ? START_MS : due;
+}
+
 uint64_t c1m_deep_due_ns(const struct c1m_deep *deep)
 {
-	int32_t idle = line_due(deep, &deep->idle, idle_wait_ms(deep));
+	int32_t idle = idle_due(deep);
 	int32_t leaving = line_due(deep, &deep->leaving, GRACE_MS);
 	int32_t draining = line_due(deep, &deep->draining, 0);
 	int32_t due = idle < leaving ? idle : leaving;
@@ -235,7 +238,7 @@ static void sink(struct c1m_deep *deep, struct reactor_loop *loop)
 
 	for (uint32_t i = 0; i < most && line_due(deep, &deep->leaving, GRACE_MS) <= 0; i++)
 		leave(deep, loop, deep->leaving.first);
-	for (uint32_t i = 0; i < most && line_due(deep, &deep->idle, idle_wait_ms(deep)) <= 0; i++)
+	for (uint32_t i = 0; i < most && idle_due(deep) <= 0; i++)
 		prepare_to_leave(deep, loop, deep->idle.first);
 	deep->woken = 0;
 }
@@ -287,7 +290,9 @@ int c1m_deep_unparked(struct c1m_deep *deep, struct reactor_loop *loop, uint32_t
 		/* We speak first: nothing is held that could be overtaken, as far as we know, and
 		 * the peer's answer need not wait for our next turn. */
 		error = restore(deep, loop, slot);
-		if (!error)
+		if (error)
+			deep->pressed_ms = now_ms();
+		else
 			let_come(deep, loop, slot);
 		return error;
 	default:
@@ -329,11 +334,9 @@ struct held {
 	uint32_t id;
 };
 
-/*
- * No parked connection's: the kernel may have a socket for it by now, or a listener, or an
+/* No parked connection's: the kernel may have a socket for it by now, or a listener, or an
  * answer of its own. The index is locked, so that the socket can't leave before the packet
- * has got there.
- */
+ * has got there. */
 static void let_pass(void *arg)
 {
 	const struct held *held = arg;
@@ -381,7 +384,7 @@ int c1m_deep_packets(struct c1m_deep *deep, struct reactor_loop *loop)
 
 	if (count == -ENOBUFS) {
 		loop->counters.deep_dropped++;
-		return 0;
+		return 1; /* there are more than enough */
 	}
 	for (int i = 0; i < count && !error; i++)
 		error = sort(deep, loop, &packets[i]);

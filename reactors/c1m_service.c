@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,7 @@ struct c1m_service {
 	struct c1m_service *next;
 	struct c1m_rules rules;
 	uint32_t joined, left;
+	atomic_bool ready;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -91,6 +93,8 @@ static int join(struct c1m_service *service, struct c1m_queue *queue, char *reas
 		c1m_queue_close(queue);
 	else
 		service->joined++;
+	if (service->joined == service->rules.queues)
+		atomic_store(&service->ready, true);
 	return error;
 }
 
@@ -113,6 +117,11 @@ int c1m_service_join(struct c1m_service **out, const struct reactor_deep *config
 	pthread_mutex_unlock(&lock);
 	*out = service;
 	return error;
+}
+
+bool c1m_service_ready(const struct c1m_service *service)
+{
+	return atomic_load(&service->ready);
 }
 
 void c1m_service_leave(struct c1m_service *service, struct c1m_queue *queue)

@@ -7,6 +7,7 @@
 #ifndef REACTORS_C1M_SERVICE_H
 #define REACTORS_C1M_SERVICE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "reactors/c1m_queue.h"
@@ -17,6 +18,9 @@ struct c1m_service;
 /* Opens the caller's queue. 0, or a negative errno with the reason. */
 int c1m_service_join(struct c1m_service **service, const struct reactor_deep *config,
 		     struct c1m_queue *queue, char *reason, size_t reason_size);
+/* The rules are there: until then what comes for a connection without a socket is answered by RST.
+ */
+bool c1m_service_ready(const struct c1m_service *service);
 /* Closes it. */
 void c1m_service_leave(struct c1m_service *service, struct c1m_queue *queue);
 

@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "reactors/c1m_service.h"
 #include "reactors/tests/inject.h"
 
 enum { PATIENCE_NS = 100000000 };
@@ -405,6 +406,28 @@ static void no_file_to_unpark(struct bed *bed)
 	bed_until(bed, bed->peers[slot].received == 100);
 }
 
+/* Sockets of the first loop may not go while others have still to join: there are no rules. */
+static void is_ready_with_its_last_loop(struct bed *bed)
+{
+	const struct reactor_deep config = {.service = {.sin_family = AF_INET,
+							.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+							.sin_port = htons(1)},
+					    .loops = 2};
+	struct c1m_service *service[2];
+	struct c1m_queue queue[2];
+	char reason[256];
+
+	(void)bed;
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(
+			c1m_service_join(&service[i], &config, &queue[i], reason, sizeof(reason)),
+			0);
+		assert_int_equal(c1m_service_ready(service[i]), i == 1);
+	}
+	for (int i = 0; i < 2; i++)
+		c1m_service_leave(service[i], &queue[i]);
+}
+
 static const struct bed_case cases[] = {
 	{"cycles, each woken by the peer", cycles},
 	{"cycles, each woken by a send", speaks_first},
@@ -419,6 +442,7 @@ static const struct bed_case cases[] = {
 	{"a new connection from the same port", reborn_peer},
 	{"no file for a packet: it is repeated", waits_for_a_file},
 	{"no file for unpark", no_file_to_unpark},
+	{"a service is ready with its last loop", is_ready_with_its_last_loop},
 };
 
 int main(void)
