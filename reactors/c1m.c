@@ -65,11 +65,11 @@ static void c1m_fini(struct reactor_loop *loop)
 	epoll_set_fini(loop);
 }
 
-static int c1m_listen(struct reactor_loop *loop, int fd)
+/* From its first moment on: a packet for a parked connection that it got would be answered by RST.
+ */
+static int c1m_bound(struct reactor_loop *loop, int fd)
 {
-	int error = deep_of(loop) ? c1m_deep_listens(fd) : 0;
-
-	return error ? error : epoll_set_listen(loop, fd);
+	return deep_of(loop) ? c1m_deep_listens(fd) : 0;
 }
 
 static int c1m_attach(struct reactor_loop *loop, uint32_t slot)
@@ -129,7 +129,8 @@ static const struct reactor_ops c1m_ops = {
 	.probe = epoll_set_probe,
 	.init = epoll_edge_init,
 	.fini = c1m_fini,
-	.listen = c1m_listen,
+	.bound = c1m_bound,
+	.listen = epoll_set_listen,
 	.accept_gate = epoll_set_accept_gate,
 	.attach = c1m_attach,
 	.recv_gate = ready_recv_gate,

@@ -151,6 +151,8 @@ struct reactor_ops {
 	/* Ends a loop whose connections are all closed. */
 	void (*fini)(struct reactor_loop *loop);
 
+	/* NULL, or what a bound socket needs before listen(2) makes a listener of it. */
+	int (*bound)(struct reactor_loop *loop, int fd);
 	/* Accepts on `fd`, a listening socket that stays the core's. Another one when
 	 * the gate was closed and the core has shut and closed the former: what the
 	 * engine then still hears of that one is dropped. */

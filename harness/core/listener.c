@@ -47,7 +47,9 @@ int listener_open(struct worker *worker)
 
 	if (rc)
 		return rc;
-	if (listen(fd, BACKLOG))
+	if (c->reactor->bound)
+		rc = c->reactor->bound(&worker->loop, fd);
+	if (!rc && listen(fd, BACKLOG))
 		rc = -errno;
 	if (!rc)
 		rc = c->reactor->listen(&worker->loop, fd);
