@@ -140,7 +140,9 @@ struct conn *keys_wake(struct worker *worker, uint32_t slot)
 	conn->slot = slot;
 	conn->state = CONN_OPEN;
 	conn->wait = WAIT_IDLE;
-	rc = starved ? -ENOMEM : worker->config.reactor->unpark(&worker->loop, slot);
+	rc = worker->config.reactor->unpark(&worker->loop, slot);
+	if (!rc && starved)
+		rc = -ENOMEM;
 	if (rc) {
 		conn_close(worker, conn, errno_name(rc));
 		return NULL;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "harness/common/clock.h"
@@ -29,9 +30,21 @@
 #define AWAKE_MAX 1024
 #define WAKES_PER_TURN 64
 
+/* The workers share the files of the process; half of them are for this. */
+static uint32_t awake_max(const struct worker_config *config)
+{
+	uint32_t workers = config->deep.loops ? config->deep.loops : 1;
+	struct rlimit files = {.rlim_cur = RLIM_INFINITY};
+	uint64_t share;
+
+	getrlimit(RLIMIT_NOFILE, &files);
+	share = files.rlim_cur / 2 / workers;
+	return share < AWAKE_MAX ? (uint32_t)share + 1 : AWAKE_MAX;
+}
+
 static bool room_to_wake(const struct worker *worker)
 {
-	return worker->slots.in_use - worker->loop.counters.deep_now < AWAKE_MAX;
+	return worker->slots.in_use - worker->loop.counters.deep_now < worker->awake_max;
 }
 
 /* ---- deadlines ---- */
@@ -408,6 +421,7 @@ int worker_start(struct worker *worker, const struct worker_config *config, char
 	memset(worker, 0, sizeof(*worker));
 	worker->config = *config;
 	worker->epoch_ns = clock_now_ns();
+	worker->awake_max = awake_max(config);
 	pthread_mutex_init(&worker->mutex, NULL);
 	pthread_cond_init(&worker->answered, NULL);
 	*reason = '\0';

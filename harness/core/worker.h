@@ -100,16 +100,17 @@ struct worker {
 	struct tally kept;         /* sessions that could not be dissolved, by cause */
 	uint8_t *plain;            /* scratch: one record's plaintext */
 	uint32_t handshaking;      /* connections in a handshake */
-	uint32_t deadlines;        /* slots with a deadline */
-	uint64_t epoch_ns;         /* tick 0 of the slots' deadlines */
-	uint64_t next_tick_ns;     /* when deadlines are looked at again */
-	uint64_t activity;         /* upcalls so far */
-	uint64_t quiet_mark;       /* activity when quiet was last looked at */
-	uint64_t quiet_at_ns;      /* it is quiet if nothing happens before; 0: not looked at yet */
-	bool trim_due;             /* memory was freed since the last trim */
-	bool gate_closed;          /* accepting failed for want of resources */
-	bool gate_full;            /* as many handshakes as may be are under way */
-	bool stopping;             /* ends when the last connection is closed */
+	uint32_t awake_max;    /* level deep: connections that are woken to be ended, at a time */
+	uint32_t deadlines;    /* slots with a deadline */
+	uint64_t epoch_ns;     /* tick 0 of the slots' deadlines */
+	uint64_t next_tick_ns; /* when deadlines are looked at again */
+	uint64_t activity;     /* upcalls so far */
+	uint64_t quiet_mark;   /* activity when quiet was last looked at */
+	uint64_t quiet_at_ns;  /* it is quiet if nothing happens before; 0: not looked at yet */
+	bool trim_due;         /* memory was freed since the last trim */
+	bool gate_closed;      /* accepting failed for want of resources */
+	bool gate_full;        /* as many handshakes as may be are under way */
+	bool stopping;         /* ends when the last connection is closed */
 	void (*stop_with)(struct worker *worker, struct conn *conn);
 	uint32_t stop_next; /* slots from here on have not been stopped with that */
 	bool stopped;
