@@ -200,7 +200,7 @@ static void bring_to_stage(struct bed *bed, uint32_t slot, struct bed_peer *peer
 	if (stage == STAGE_STUCK)
 		peer->deaf = true;
 	if (stage == STAGE_OUTPUT || stage == STAGE_BOTH || stage == STAGE_STUCK)
-		assert_true(bed_send(bed, slot, stage == STAGE_STUCK ? 4 * MIB : 1000) >= 0);
+		assert_true(bed_send(bed, slot, stage == STAGE_STUCK ? BED_STUCK : 1000) >= 0);
 	if (stage == STAGE_FIN)
 		shutdown(peer->fd, SHUT_WR);
 	if (stage == STAGE_RST)

@@ -85,12 +85,12 @@ static void closes_in_sent(struct bed *bed)
 
 	bed->on_sent = close_it;
 	peer->deaf = true;
-	assert_int_equal(bed_send(bed, slot, 4 * MIB), REACTOR_PENDING);
+	assert_int_equal(bed_send(bed, slot, BED_STUCK), REACTOR_PENDING);
 	bed_steps(bed, 5);
 	assert_int_equal(bed->closed, 0);
 	peer->deaf = false;
 	bed_until(bed, bed->closed == 1 && peer->end != END_NONE);
-	assert_int_equal(peer->received, 4 * MIB);
+	assert_int_equal(peer->received, BED_STUCK);
 	assert_int_equal(peer->end, 0);
 }
 
@@ -119,13 +119,13 @@ static void closes_with_pending_send(struct bed *bed)
 	uint32_t slot = bed_pair(bed, &peer);
 
 	peer->deaf = true;
-	assert_int_equal(bed_send(bed, slot, 4 * MIB), REACTOR_PENDING);
+	assert_int_equal(bed_send(bed, slot, BED_STUCK), REACTOR_PENDING);
 	bed_steps(bed, 5);
 	bed_close_conn(bed, slot);
 	bed_until(bed, bed->closed == 1);
 	peer->deaf = false;
 	bed_until(bed, peer->end != END_NONE);
-	assert_true(peer->received < 4 * MIB);
+	assert_true(peer->received < BED_STUCK);
 }
 
 static void closes_with_unread_input(struct bed *bed)
@@ -187,7 +187,7 @@ static void resets_while_sending(struct bed *bed)
 	const struct bed_conn *conn = &bed->conns[slot];
 
 	peer->deaf = true;
-	assert_int_equal(bed_send(bed, slot, 4 * MIB), REACTOR_PENDING);
+	assert_int_equal(bed_send(bed, slot, BED_STUCK), REACTOR_PENDING);
 	bed_steps(bed, 5);
 	bed_reset(peer);
 	bed_until(bed, conn->end != END_NONE && !conn->sending);

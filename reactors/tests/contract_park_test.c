@@ -80,7 +80,7 @@ static void refuses_to_park(struct bed *bed)
 	uint32_t slot = bed_pair(bed, &peer);
 
 	peer->deaf = true;
-	assert_int_equal(bed_send(bed, slot, 4 * MIB), REACTOR_PENDING);
+	assert_int_equal(bed_send(bed, slot, BED_STUCK), REACTOR_PENDING);
 	assert_int_equal(bed_park(bed, slot), -EBUSY);
 	peer->deaf = false;
 	bed_until(bed, !bed->conns[slot].sending);

@@ -65,7 +65,7 @@ static uint32_t stuck_send(struct bed *bed, struct bed_peer **peer)
 	uint32_t slot = bed_pair(bed, peer);
 
 	(*peer)->deaf = true;
-	assert_int_equal(bed_send(bed, slot, 4 * MIB), REACTOR_PENDING);
+	assert_int_equal(bed_send(bed, slot, BED_STUCK), REACTOR_PENDING);
 	bed_steps(bed, 20);
 	assert_int_equal(bed->conns[slot].sents, 0);
 	return slot;
@@ -77,7 +77,7 @@ static void short_writes(struct bed *bed)
 	uint32_t slot = stuck_send(bed, &peer);
 
 	peer->deaf = false;
-	bed_until(bed, bed->conns[slot].sents == 1 && peer->received == 4 * MIB);
+	bed_until(bed, bed->conns[slot].sents == 1 && peer->received == BED_STUCK);
 	assert_int_equal(bed->conns[slot].sent_error, 0);
 }
 
@@ -103,9 +103,9 @@ static void second_send(struct bed *bed)
 
 	assert_int_equal(bed_send(bed, slot, 1), -EBUSY);
 	peer->deaf = false;
-	bed_until(bed, bed->conns[slot].sents == 1 && peer->received == 4 * MIB);
+	bed_until(bed, bed->conns[slot].sents == 1 && peer->received == BED_STUCK);
 	assert_true(bed_send(bed, slot, 1) >= 0);
-	bed_until(bed, peer->received == 4 * MIB + 1);
+	bed_until(bed, peer->received == BED_STUCK + 1);
 }
 
 /* The input goes on while a send waits for a peer that writes but does not read. */

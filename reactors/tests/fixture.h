@@ -30,6 +30,7 @@
 enum {
 	BED_SLOTS = 8192,
 	BED_PATTERN = 8 * 1024 * 1024, /* the most that one direction carries */
+	BED_STUCK = 7 * 1024 * 1024,   /* more than a sender and a deaf peer hold */
 	END_NONE = 1,                  /* else 0: proper end, or negative errno */
 };
 
