@@ -42,5 +42,5 @@ help: ## List the targets
 	@printf 'usage: make [V=1] [O=DIR] TARGET...\n\n'
 	@awk -F ':.*## ' '/^[a-z][a-z0-9_.-]*:.*## / { printf "  %-22s %s\n", $$1, $$2 }' \
 		$(filter-out %.d,$(MAKEFILE_LIST))
-	@printf '\nvariables: BORINGSSL=debian|source, BORINGSSL_PREFIX=DIR, EXP=NAME, SCALE=c10k|c100k|c1m|c4m, DATA=DIR|published\n'
+	@printf '\nvariables: BORINGSSL=debian|source, BORINGSSL_PREFIX=DIR, EXP=NAME, SCALE=c10k|c100k|c1m|c4m|c10m, DATA=DIR|published\n'
 endif

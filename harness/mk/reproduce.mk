@@ -7,7 +7,7 @@ SCALE ?= c10k
 
 .PHONY: reproduce claims
 reproduce: export EXPERIMENT := $(if $(filter file,$(origin EXP)),$(value SCALE),$(value EXP))
-reproduce: all ## Run SCALE=c10k|c100k|c1m|c4m (or EXP=NAME) and compare with what is published
+reproduce: all ## Run SCALE=c10k|c100k|c1m|c4m|c10m (or EXP=NAME) and compare with what is published
 	$(Q)O='$(O)' harness/mk/reproduce.sh
 
 claims: ## Write results/CLAIMS.md from results/claims.json

@@ -10,7 +10,7 @@ experiment=${EXPERIMENT:-}
 parkbench=${O:-build}/parkbench
 file=experiments/$experiment.cfg
 [ -f "$file" ] || {
-	echo "reproduce: there is no $file; SCALE is c10k, c100k, c1m or c4m, EXP any experiment in results/CLAIMS.md" >&2
+	echo "reproduce: there is no $file; SCALE is c10k, c100k, c1m, c4m or c10m, EXP any experiment in results/CLAIMS.md" >&2
 	exit 2
 }
 "$parkbench" compare --about "$experiment" || exit
