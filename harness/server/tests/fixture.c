@@ -99,6 +99,10 @@ void live_start(struct live *live, const struct subject *subject)
 	};
 	char reason[512] = "";
 
+	if (!config.tls) {
+		fail_msg("no TLS backend %s", subject->tls);
+		return;
+	}
 	choose_address(live);
 	config.address = live->address;
 	config.address_len = live->address_len;
