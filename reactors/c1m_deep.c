@@ -32,7 +32,7 @@ enum { GRACE_MS = 20 };
 /* Sockets dissolved in one turn, so that the other connections have theirs; and two for each that
  * was made since the last, so that they do not become more and more. */
 enum { SINKS_PER_TURN = 64, SINKS_PER_WAKE = 2 };
-/* Of packets, for the same reason. */
+/* Of packets, for the same reason; and how long a connection waits for them at most. */
 enum { BATCHES_PER_TURN = 16, DRAIN_MS = 5 };
 /* How long a lack of files or memory is remembered; how often it is looked whether there are rules.
  */
